@@ -12,12 +12,12 @@ export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
 # The folders whose tests need no server process, Java, browser or PostgreSQL.
 UNIT := $(addprefix tests/,model privacy mechanisms inference files tables datasets figures http_client crowdkit securesum \
-	test_module_paths.py test_randomness.py)
+	test_module_paths.py test_randomness.py docs/test_prose.py)
 
 # Tests start Python a hundred times: compiled modules are kept for it, whatever the machine prefers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test types tests test-slow chromium java page-types bench studies format docs screens clean
+.PHONY: help demo check test types tests test-slow chromium java page-types bench studies format docs docs-site notebooks screens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -59,18 +59,25 @@ format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/test.stamp ## write the references of the commands and the interface, and the tables of guarantees
+docs: $(VENV)/test.stamp ## write the generated references and build the documentation site into site/
 	$(BIN)/python tests/docs/cli_reference.py > docs/reference/cli.md
 	$(BIN)/python tests/docs/api_reference.py > docs/reference/http-api.md
 	$(BIN)/python tests/docs/promises.py
 	$(BIN)/python -m tests.server.web.integrity
 	$(BIN)/python tests/docs/fingerprints.py
+	@$(MAKE) --no-print-directory docs-site
+
+docs-site: $(VENV)/test.stamp ## build the documentation site only
+	$(BIN)/python -m website.build site
+
+notebooks: $(VENV)/test.stamp java ## execute the notebooks and store their outputs
+	$(BIN)/python -m tests.docs.notebooks
 
 screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page; writes docs/screens
 	$(BIN)/python -m tests.browser.screens
 
 clean: ## remove the environment and everything made
-	rm -rf $(VENV) node_modules demo build dist studies/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules demo build dist site studies/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment per extra would be slower; each stamp adds its extra to the one environment.

@@ -3,80 +3,36 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-import sysconfig
-import venv
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from tests.wheel_environment import WheelEnvironment, built_wheel
 
 from sottovoce.version import __version__
 
 ROOT = Path(__file__).parents[1]
-CORE = ("numpy", "scipy", "numba", "duckdb", "filelock", "platformdirs", "typer", "rich")
-
-
-def core_packages() -> dict[str, Path]:
-    """What the core dependencies, and theirs in turn, have in the folder of libraries."""
-    found: dict[str, Path] = {}
-    wanted, seen = list(CORE), set()
-    while wanted:
-        name = wanted.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        try:
-            installed = distribution(name)
-        except PackageNotFoundError:  # needed on other systems only
-            continue
-        for file in installed.files or ():
-            first = file.parts[0]
-            if first not in ("..", "__pycache__"):
-                found[first] = Path(str(installed.locate_file(first)))
-        for line in installed.requires or ():
-            if "extra ==" not in line and (needed := re.match(r"[\w.-]+", line)):
-                wanted.append(needed[0])
-    return found
-
-
-def built(project: Path, place: Path) -> Path:
-    """The wheel of a project."""
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)],
-        cwd=project,
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = place.glob("*.whl")
-    return wheel
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+    return built_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def studies_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(ROOT / "studies", tmp_path_factory.mktemp("studies-wheel"))
+    return built_wheel(ROOT / "studies", tmp_path_factory.mktemp("studies-wheel"))
 
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the wheel, and the core dependencies linked."""
-    place = tmp_path_factory.mktemp("bare")
-    venv.create(place / "venv", with_pip=False)
-    paths = {"base": str(place / "venv"), "platbase": str(place / "venv")}
-    libraries = Path(sysconfig.get_path("purelib", vars=paths))
-    for name, target in core_packages().items():
-        (libraries / name).symlink_to(target)
-    ZipFile(wheel).extractall(libraries)
-    return place / "venv" / "bin" / "python"
+    """The interpreter of an environment with the wheel and no extra."""
+    environment = WheelEnvironment(tmp_path_factory.mktemp("bare") / "venv")
+    environment.install(wheel)
+    return environment.python
 
 
 def ran(python: Path, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -128,22 +84,6 @@ for use in uses:
     assert talking == asking
     assert talking.endswith("needs httpx, which is not installed: pip install 'sottovoce[client]'")
     assert sealing.endswith("which is not installed: pip install 'sottovoce[secure]'")
-
-
-def test_the_first_table_commands_of_the_readme_run(python: Path, tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^\$ sottovoce ((?:simulate|inspect|infer|compare)\b.*)$", readme, re.M)
-    about_answers = [line for line in lines if "policy" not in line]
-    assert {line.split()[0] for line in about_answers} == {
-        "simulate",
-        "inspect",
-        "infer",
-        "compare",
-    }
-    for line in about_answers:
-        done = ran(python, ["-m", "sottovoce", *line.split()], tmp_path)
-        assert done.returncode == 0, done.stderr
-    assert (tmp_path / "truths.csv").exists()
 
 
 def test_help_is_the_same_as_with_every_extra(python: Path, tmp_path: Path) -> None:

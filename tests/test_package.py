@@ -10,6 +10,7 @@ from importlib.metadata import requires, version
 import pytest
 
 import sottovoce
+from sottovoce.errors import install_command
 
 HEAVY = {"scipy", "numba", "duckdb", "typer", "rich", "pandas", "polars", "pyarrow", "matplotlib"}
 
@@ -60,7 +61,7 @@ except sottovoce.NotInstalled as error:
     first, second = run(code).splitlines()
     assert first == "x"
     assert second == (
-        "a pandas frame needs pandas, which is not installed: pip install 'sottovoce[pandas]'"
+        f"a pandas frame needs pandas, which is not installed: {install_command('pandas')}"
     )
 
 

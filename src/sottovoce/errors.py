@@ -1,10 +1,12 @@
-"""Every error raised on purpose, as a tree.
+"""The exceptions that Sottovoce raises on purpose.
 
-A message says what was asked, what was found and the way out. Its numbers are attributes.
+A message says what was asked, what was found and how to proceed. Its numbers are attributes.
 """
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import partial
@@ -14,16 +16,16 @@ __all__ = [
     "AlreadyReported", "BudgetExceeded", "DataError", "LedgerBusy", "LedgerDamaged", "LedgerError",
     "LedgerUnwritable", "NotInstalled", "OutputExists", "PolicyChanged", "Reason", "Refused",
     "SealedAborted", "SealedRefused", "SottovoceError", "SpendRefused", "Stopped", "Unreachable",
-    "UsageError", "absent",
+    "UsageError", "absent", "install_command",
 ]  # fmt: skip
 
 
 class SottovoceError(Exception):
-    """The root of the tree: catch this to catch everything Sottovoce refuses."""
+    """The base class of all errors that Sottovoce raises on purpose."""
 
 
 class DataError(SottovoceError):
-    """A table that cannot be used as it is: what was read, where, and what to do about it."""
+    """A table that cannot be used as it is; the message names the place and the fix."""
 
     def __init__(
         self,
@@ -45,30 +47,61 @@ class DataError(SottovoceError):
 
 
 class UsageError(SottovoceError):
-    """A request that makes no sense, whatever the data: a wrong name, an impossible pairing."""
+    """A request that is wrong for any data: an unknown name, an impossible combination."""
 
 
 class OutputExists(UsageError):  # noqa: N818 - reads as the fact it states
-    """Something is already where the output should go."""
+    """The output path already exists."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} exists; say --force (force=True) to replace it")
+        super().__init__(f"{path} exists; pass force=True to replace it")
         self.path = path
 
 
 class NotInstalled(UsageError, ImportError):  # noqa: N818 - reads as the fact it states
-    """An optional library is needed and absent."""
+    """An optional library is needed but not installed."""
 
     def __init__(self, library: str, *, purpose: str, extra: str | None = None) -> None:
-        way = f"pip install 'sottovoce[{extra}]'" if extra else f"pip install {library}"
+        way = install_command(extra) if extra else install_command(distribution=library)
         super().__init__(f"{purpose} needs {library}, which is not installed: {way}")
         self.library = library
         self.extra = extra
         self.name = library
 
 
+_FOLDERS = {"sottovoce": "", "sottovoce-studies": "/studies"}
+"""Where the distributions of this project are in a checkout."""
+
+
+def install_command(extra: str | None = None, distribution: str = "sottovoce") -> str:
+    """How to install an extra or another distribution, from where this package was installed.
+
+    That is a checkout as long as the project is on no index.
+    """
+    source, editable = _checkout() if distribution in _FOLDERS else (None, False)
+    wanted = f"{source}{_FOLDERS[distribution]}" if source else distribution
+    wanted += f"[{extra}]" if extra else ""
+    return f"pip install {'-e ' if editable else ''}{shlex.quote(wanted)}"
+
+
+def _checkout() -> tuple[str | None, bool]:
+    """The folder that pip installed this package from (PEP 610), and whether it is editable."""
+    from importlib.metadata import PackageNotFoundError, distribution  # rarely needed, and slow
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        recorded = json.loads(distribution("sottovoce").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return None, False
+    if "dir_info" not in recorded:
+        return None, False
+    folder = url2pathname(urlsplit(recorded["url"]).path)
+    return folder, bool(recorded["dir_info"].get("editable"))
+
+
 class _Absent(type):
-    """Classes that stand for something of a library, and raise when they are called."""
+    """A class that takes the place of something in a missing library and raises when called."""
 
     missing: Callable[[], NotInstalled]
 
@@ -82,28 +115,28 @@ class _Absent(type):
 
 
 def absent(library: str, *, purpose: str, extra: str | None = None) -> Any:
-    """What stands for a library that is not installed, or for something in it.
+    """A placeholder for a library that is not installed, or for something in it.
 
-    Modules that use the library can then be imported, and `NotInstalled` is raised when one of its
-    functions or classes is called. It is an exception, so that it may stand for those as well.
+    Modules that use the library can then be imported; calling one of its functions or classes
+    raises `NotInstalled`. The placeholder is an exception class, so it can replace exceptions too.
     """
     missing = partial(NotInstalled, library, purpose=purpose, extra=extra)
     return _Absent(f"absent_{library}", (Exception,), {"missing": staticmethod(missing)})
 
 
 class SpendRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """A submission that would betray more than the worker allows: nothing is spent or reported."""
+    """A submission that would exceed the worker's privacy budget: nothing is spent or reported."""
 
 
 class BudgetExceeded(SpendRefused):
-    """A submission would break a worker's guarantee."""
+    """A submission would exceed a worker's budget."""
 
     def __init__(
         self, worker: str, *, asked: float, left: float, unit: str, quantity: str = "epsilon"
     ) -> None:
         super().__init__(
             f"worker {worker!r} asked to spend {quantity} {asked:g} per {unit} but has {left:g} "
-            "left; answer less, leave this campaign out, or raise the budget"
+            "left; answer fewer tasks, skip this campaign, or raise the budget"
         )
         self.worker = worker
         self.asked = asked
@@ -113,7 +146,7 @@ class BudgetExceeded(SpendRefused):
 
 
 class AlreadyReported(SpendRefused):
-    """A second report about the same thing: whoever has both sees through part of the noise."""
+    """A second report about the same task: both together would reveal more than the guarantee."""
 
     def __init__(self, requester: str, policy: str, *, task: str | None = None) -> None:
         if task is None:
@@ -130,15 +163,15 @@ class AlreadyReported(SpendRefused):
 
 
 class LedgerError(SottovoceError):
-    """A ledger that cannot be used now: nothing is reported."""
+    """A ledger that cannot be used now; nothing is reported."""
 
 
 class LedgerDamaged(LedgerError):  # noqa: N818 - reads as the fact it states
-    """A ledger that is not what was written: what was spent is no longer known."""
+    """A ledger file that was changed or cut: the spent budget is no longer known."""
 
     def __init__(self, path: str, *, line: int, fault: str) -> None:
         super().__init__(
-            f"{path}, line {line:,}: {fault}; restore the ledger from a copy, since what was spent "
+            f"{path}, line {line:,}: {fault}; restore the ledger from a backup: the spent budget "
             "is no longer known"
         )
         self.path = path
@@ -147,11 +180,11 @@ class LedgerDamaged(LedgerError):  # noqa: N818 - reads as the fact it states
 
 
 class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
-    """Another process holds the ledger for too long."""
+    """Another process holds the ledger's lock for too long."""
 
     def __init__(self, path: str, *, seconds: float) -> None:
         super().__init__(
-            f"{path}: another process has held this file for {seconds:g} seconds; end it, or "
+            f"{path}: another process has locked this file for {seconds:g} seconds; stop it, or "
             "try again later"
         )
         self.path = path
@@ -159,56 +192,58 @@ class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
 
 
 class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
-    """The system refuses to read or write the ledger."""
+    """The operating system refuses to read or write the ledger."""
 
     def __init__(self, path: str, *, reason: str) -> None:
-        super().__init__(f"{path}: the ledger cannot be kept here ({reason}); nothing is reported")
+        super().__init__(
+            f"{path}: cannot read or write the ledger here ({reason}); nothing is reported"
+        )
         self.path = path
         self.reason = reason
 
 
 class Reason(StrEnum):
-    """Why a server refuses a request: the same word in its answer, its metrics and the client."""
+    """Why a server refuses a request; the same word appears in responses, metrics and clients."""
 
     MALFORMED = "malformed"
-    """Not what the interface describes."""
+    """The request does not match the interface."""
     OVERSIZE = "oversize"
-    """Longer than anything that could be right."""
+    """The request is longer than any valid one."""
     UNSUPPORTED = "unsupported"
-    """A method, a kind of content or an encoding the server does not take."""
+    """The server does not accept this method, content type or encoding."""
     NO_CREDENTIAL = "no_credential"
-    """Nothing was shown that allows this."""
+    """The request has no credential."""
     BAD_CREDENTIAL = "bad_credential"
-    """What was shown is unknown, or for something else."""
+    """The credential is unknown, or belongs to something else."""
     INVITE_EXPIRED = "invite_expired"
     INVITE_USED = "invite_used"
-    """A single-use invite that another worker has used."""
+    """Another worker has used this single-use invite."""
     NOT_FOUND = "not_found"
     NOT_OPEN = "not_open"
-    """The campaign is a draft, or closed."""
+    """The campaign is a draft or closed."""
     NOT_A_DRAFT = "not_a_draft"
     """Only drafts can be changed."""
     QUOTA_REACHED = "quota_reached"
     FOREIGN_POLICY = "foreign_policy"
-    """Made under another policy than the campaign's."""
+    """The report was made under a different policy than the campaign's."""
     SIMULATED = "simulated"
-    """Noise from a seed protects nobody: simulated reports are for simulated campaigns."""
+    """Seeded noise protects nobody: simulated reports are for simulated campaigns only."""
     NOT_ADMITTED = "not_admitted"
-    """Reports that the policy's mechanism does not send, or on tasks that were not given."""
+    """The policy's mechanism cannot have sent these reports, or they are about unassigned tasks."""
     ALREADY_REPORTED = "already_reported"
-    """A second report of a worker on the same thing."""
+    """A worker's second report about the same task."""
     CONFLICT = "conflict"
     """Another report has this identifier."""
     ERASED = "erased"
-    """The worker has taken this report back."""
+    """The worker has withdrawn this report."""
     BUSY = "busy"
-    """Too much is waiting: try again later."""
+    """Too many requests are waiting; try again later."""
     UNAVAILABLE = "unavailable"
-    """Storage is full or does not answer: nothing was stored."""
+    """Storage is full or does not respond; nothing was stored."""
 
 
 class Refused(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """A server's refusal, on either side of the wire; it never quotes what was sent."""
+    """A server's refusal, on either side of the connection; it never quotes what was sent."""
 
     def __init__(
         self,
@@ -227,7 +262,7 @@ class Refused(SottovoceError):  # noqa: N818 - reads as the fact it states
 
 
 class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """A message of a sealed sum that breaks the protocol: who sent it, and what is wrong with it.
+    """A message that breaks the protocol of a sealed sum: the sender, and what is wrong.
 
     It quotes no share and no key.
     """
@@ -239,7 +274,7 @@ class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
 
 
 class SealedAborted(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """A sealed sum that cannot be opened any more: why, and who did wrong where that is known."""
+    """A sealed sum that can no longer be opened: the reason and, if known, the culprits."""
 
     def __init__(self, reason: str, culprits: Iterable[str] = ()) -> None:
         self.reason = reason
@@ -249,12 +284,13 @@ class SealedAborted(SottovoceError):  # noqa: N818 - reads as the fact it states
 
 
 class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """A server offers another policy than the one this client has pinned: nothing is sent."""
+    """A server offers a different policy than the one this client has pinned; nothing is sent."""
 
     def __init__(self, campaign: str, *, pinned: str, offered: str) -> None:
         super().__init__(
             f"campaign {campaign!r} promised policy {pinned[:12]} and now offers {offered[:12]}; "
-            "nothing is sent: ask the requester why, a policy must not change once open"
+            "nothing was sent. A policy must not change after the campaign opens: ask the "
+            "requester"
         )
         self.campaign = campaign
         self.pinned = pinned
@@ -262,7 +298,7 @@ class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states
 
 
 class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """No server answers; what was to be sent is kept, and the same bytes can be sent later."""
+    """No server responds; the submission is kept, and the same bytes can be sent later."""
 
     def __init__(self, address: str, *, reason: str) -> None:
         super().__init__(f"{address} does not answer ({reason}); try again later")
@@ -271,4 +307,4 @@ class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
 
 
 class Stopped(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """Ctrl-C, with what is left of the work; the exit code is that of an interrupt."""
+    """The user pressed Ctrl-C; the message says what is left of the work."""

@@ -1,7 +1,7 @@
-"""Hooks: features that packages above fill in, looked up by name and loaded at first use.
+"""Hooks: features of higher packages, looked up by name and imported on first use.
 
-Live sessions are above the server, the requester's client and the commands, which do not import
-them. The HTML of values is above the values. They are connected here, and nowhere else.
+Live sessions depend on the server, the requester's client and the commands, which do not import
+them. The HTML of values depends on the values in the same way. This module is the only connection.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 from sottovoce.model import Words
 
 BLOCK = 1 << 23
-"""Bytes asked for at a time."""
+"""Bytes requested at a time."""
 
 
 class SystemRandomness:
@@ -23,7 +23,7 @@ class SystemRandomness:
         return False
 
     def words(self, count: int) -> Words:
-        """So many uniform 64-bit words."""
+        """`count` uniform 64-bit words."""
         words = np.empty(count, np.uint64)
         view = words.view(np.uint8)
         for start in range(0, len(view), BLOCK):

@@ -1,8 +1,8 @@
 """Protocols that connect the packages: Randomness, Release, Mechanism, Step, Engine, Aggregator.
 
-A mechanism turns answers into reports on the worker's device. An aggregator asks only for sums
-over reports and for maps over tasks, so the same algorithm runs on one machine, on a cluster and
-under a secure sum.
+A mechanism turns answers into reports on the worker's device. An aggregator asks only for sums over
+reports and for maps over tasks, so the same algorithm runs on one machine, on a cluster and under a
+secure sum.
 """
 
 from __future__ import annotations
@@ -55,96 +55,97 @@ __all__ = [
 ]
 
 Kernel: TypeAlias = Callable[[Part, FloatArray], None]
-"""The compiled twin of a step: adds its value for a part to an array (or, for a map, fills it)."""
+"""The compiled version of a step: adds its value for a part to an array (a map fills it)."""
 
 
 class Randomness(Protocol):
-    """Where noise comes from: the operating system for reports, a seed for simulations."""
+    """The source of noise: the operating system for reports, a seed for simulations."""
 
     @property
     def simulated(self) -> bool:
-        """Whether this protects nobody."""
+        """True for seeded noise, which protects nobody."""
         ...
 
     def words(self, count: int) -> Words:
-        """So many independent uniform 64-bit words."""
+        """`count` independent uniform 64-bit words."""
         ...
 
 
 class Release(Protocol):
-    """What a policy says of how answers get out, and what that betrays: checked at birth.
+    """How a policy releases answers, and the privacy loss of that; validated when constructed.
 
-    A mechanism, which perturbs each answer on the device; or a sealed sum, which perturbs none and
-    opens noised totals only. All that the rest of the system needs to know of it is here, so a
-    mechanism is one file, named in `mechanisms.registry`; its page is docs/mechanisms/NAME.md.
-    Fields `labels` and `steps`, where it has them, are those of the domain it is made for.
+    Either a mechanism, which perturbs each answer on the device, or a sealed sum, which perturbs no
+    single answer and opens noised totals only. The rest of the system uses these members only, so a
+    mechanism is one file, registered in `mechanisms.registry`; its page is docs/mechanisms/NAME.md.
+    The fields `labels` and `steps`, if it has them, are those of its domain.
     """
 
     name: ClassVar[str]
 
     takes: ClassVar[frozenset[Kind]]
-    """The kinds of domain whose answers it takes."""
+    """The kinds of domain it accepts."""
 
     hiding: ClassVar[Mapping[str, Any] | None]
-    """Parameters of `calibrated` that hide participation: none needed where it is always hidden.
+    """Parameters of `calibrated` that hide participation; empty if it is always hidden.
 
-    None where it cannot be.
+    None if participation cannot be hidden.
     """
 
     whole: ClassVar[bool]
-    """Whether it needs all answers of a worker at once, and so cannot be sampled."""
+    """Whether it needs all answers of a worker at once, so that answers cannot be sampled."""
 
     sound_as_published: ClassVar[bool]
-    """Whether the paper's calibration is the sound one.
+    """Whether the paper's calibration is sound.
 
-    Where it is another, the class method `as_published(domain, epsilon, …)` makes it.
+    If it is not, the class method `as_published(domain, epsilon, …)` gives the paper's calibration.
     """
 
     listing: ClassVar[Listing | None]
-    """How requesters' pages list it, which read it from the server; None where they do not."""
+    """Its entry on the requester's pages, which read it from the server; None if unlisted."""
 
     @property
     def citation(self) -> Citation:
-        """What it is in words, and where it comes from."""
+        """A description in words, and the source."""
         ...
 
     @property
     def hides_participation(self) -> bool:
-        """Whether NULL is an answer like any other, so that every cell must be given."""
+        """Whether NULL is a possible answer, so that every (worker, task) cell must be given."""
         ...
 
     @property
     def is_separable(self) -> bool:
-        """Whether each report has noise of its own, so that answers may go out bit by bit.
+        """Whether each report has independent noise, so that answers can be sent in several parts.
 
-        What a worker draws once would be drawn again, a dense submission has every task already,
-        and a sample of the answers would be taken twice.
+        False if a worker's one-time draw would be repeated, if a dense submission already has every
+        task, or if a sample of the answers would be taken twice.
         """
         ...
 
     @property
     def in_browser(self) -> bool:
-        """Whether the worker's page can run it with nothing but a browser."""
+        """Whether the worker's page can run it in the browser alone."""
         ...
 
     @classmethod
     def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
-        """The ways in which a planner tries it for a promise; none where others always do better.
+        """The variants that a planner tries for a promise; empty if others always do better.
 
-        `hidden` asks for private participation. Whatever cannot be calibrated is left out later.
+        `hidden` asks for private participation. Variants that cannot be calibrated are dropped
+        later.
         """
         ...
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
-        """The smallest ε at this delta for a worker with so many answers."""
+        """The smallest ε at this delta for a worker with this number of answers."""
         ...
 
     def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
-        """The smallest δ at this epsilon: the other way along the same curve."""
+        """The smallest δ at this epsilon, on the same curve."""
         ...
 
     def claim(self, epsilon: float | None = None) -> Claim | None:
-        """What the paper says of these parameters; where it gives a curve, at this epsilon."""
+        """The paper's statement about these parameters; of a curve, its point at this epsilon."""
         ...
 
     @classmethod
@@ -157,41 +158,41 @@ class Release(Protocol):
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:
-        """The least noise whose guarantee for so many answers is within (epsilon, delta)."""
+        """The release with the least noise within (epsilon, delta) for this many answers."""
         ...
 
     def as_json(self) -> dict[str, Any]:
-        """The release in a policy: its name, integers and texts. No floats."""
+        """The release as it is written in a policy: its name, integers and text. No floats."""
         ...
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
-        """The release that `as_json` wrote; anything else is refused."""
+        """The release that `as_json` wrote; raises for anything else."""
         ...
 
 
 class Mechanism(Release, Protocol):
-    """Turns answers into reports. A frozen dataclass of integers, checked at birth."""
+    """Turns answers into reports. A frozen dataclass of integers, validated when constructed."""
 
     def __hash__(self) -> int:
-        """Equal mechanisms have one hash: what is computed of them is kept."""
+        """Equal mechanisms have equal hashes, so values computed from them can be cached."""
         ...
 
     @property
     def alphabet(self) -> Alphabet:
-        """What reports are written in."""
+        """The format of its reports."""
         ...
 
     def draw(self, workers: int, randomness: Randomness) -> Private | None:
-        """What each worker draws once per campaign and keeps; None where there is nothing."""
+        """Values that each worker draws once per campaign and keeps; None if there are none."""
         ...
 
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
-        """Reports in place of answers. Takes all cells of each worker at once."""
+        """The reports for these answers. Takes all cells of each worker at once."""
         ...
 
     def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
-        """Which codes it can have sent: a server refuses the others."""
+        """Which codes the mechanism can have sent; a server refuses the others."""
         ...
 
     def evidence(
@@ -199,30 +200,30 @@ class Mechanism(Release, Protocol):
     ) -> Evidence | None:
         """The reports as symbols, with the law of a symbol given an answer.
 
-        `as_numbers` asks for labels on their scale, where the domain has one. None where a report
-        depends on answers in a way that has no such law.
+        `as_numbers` asks for labels on their numeric scale, if the domain has one. None if the
+        reports have no such law.
         """
         ...
 
     @property
     def is_plain(self) -> bool:
-        """Whether `plain` leaves reports as they are, so that each may be read alone."""
+        """Whether `plain` leaves reports unchanged, so that each can be read by itself."""
         ...
 
     def plain(self, reports: Reports, domain: Domain) -> Reports:
-        """A table of labels or numbers, for methods that know nothing of the noise.
+        """A table of labels or numbers, for methods that do not model the noise.
 
-        NULL reports are left out, and counted.
+        NULL reports are dropped, and counted.
         """
         ...
 
     def odds(self) -> Odds | None:
-        """What becomes of 100 answers; None where no report stands for one answer."""
+        """The odds for 100 answers; None if no report represents a single answer."""
         ...
 
 
 class CellMechanism(Mechanism, Protocol):
-    """A mechanism whose reports depend on one answer each, given what the worker drew."""
+    """A mechanism whose reports each depend on one answer, given the worker's private draw."""
 
     def channel(self) -> FiniteChannel:
         """The exact law of one report given its answer, in integers."""
@@ -236,8 +237,8 @@ class CellMechanism(Mechanism, Protocol):
 class Step(Protocol):
     """A pure function of all the reports of some tasks.
 
-    Under `Engine.total` its values, each of `shape`, are added up over parts. Under `Engine.map`
-    it returns one row of `shape` per task of the part.
+    `Engine.total` adds up its values, each of `shape`, over parts. Under `Engine.map` it returns
+    one row of `shape` per task of the part.
     """
 
     @property
@@ -250,25 +251,25 @@ class Step(Protocol):
         ...
 
     def kernel(self) -> Kernel | None:
-        """The compiled twin, equal to the specification up to rounding; None if there is none."""
+        """The compiled version, equal to the specification up to rounding, or None."""
         ...
 
 
 @runtime_checkable
 class WorkerStep(Step, Protocol):
-    """A step whose sums are workers': a cluster may keep them in several places.
+    """A step whose sums are per worker, so that a cluster can keep them in several places.
 
-    What a sum holds for workers comes first, as many numbers for each, in their order; what it
-    holds for all together comes last.
+    The numbers of the workers come first, equally many for each, in their order; the numbers for
+    all workers together come last.
     """
 
     def among(self, workers: Codes, count: int) -> Self:
-        """The same step for some of `count` workers alone, who are then numbered 0, 1, …."""
+        """The same step for a subset of `count` workers, renumbered 0, 1, …."""
         ...
 
 
 class Engine(Protocol):
-    """Adds up a step over blocks of whole tasks, wherever they lie; maps over tasks."""
+    """Adds up a step over blocks of whole tasks, wherever they are stored; maps over tasks."""
 
     @property
     def workers(self) -> Names:
@@ -277,17 +278,17 @@ class Engine(Protocol):
 
     @property
     def tasks(self) -> Names:
-        """The names of the tasks at hand, whose rows `map` gives: on one machine, all of them."""
+        """The names of the local tasks, whose rows `map` returns; on one machine, all tasks."""
         ...
 
     @property
     def task_count(self) -> int:
-        """How many tasks there are, here and elsewhere."""
+        """The number of tasks, local or not."""
         ...
 
     @property
     def domain(self) -> Domain:
-        """What the reports' values are."""
+        """The domain of the reports' values."""
         ...
 
     def total(self, step: Step) -> FloatArray:
@@ -295,7 +296,7 @@ class Engine(Protocol):
         ...
 
     def map(self, step: Step) -> FloatArray:
-        """The step's rows for the tasks at hand, in their order."""
+        """The step's rows for the local tasks, in their order."""
         ...
 
 
@@ -308,15 +309,15 @@ class Aggregator(Protocol):
         ...
 
     def fit(self, engine: Engine) -> Result:
-        """The truths, with weights and confidence; nothing is fitted in place."""
+        """The truths, with weights and confidence; `fit` sets no attributes."""
         ...
 
 
 class Learnt(Protocol):
-    """What sums over all reports say: all that the truth of a task needs beside its own reports."""
+    """Everything the truth of a task needs in addition to the task's own reports."""
 
     def among(self, workers: Codes, count: int) -> Self:
-        """What is needed where only some of `count` workers occur, numbered 0, 1, …."""
+        """The part that is needed for a subset of `count` workers, renumbered 0, 1, …."""
         ...
 
 
@@ -325,17 +326,17 @@ L = TypeVar("L", bound=Learnt)
 
 @runtime_checkable
 class SumsAggregator(Aggregator, Protocol[L]):
-    """An aggregator that learns from sums first, and tells truths task by task afterwards.
+    """An aggregator that first learns from sums, and then infers truths task by task.
 
-    The sums may be made anywhere, and the truths told wherever the tasks lie: `fit` is both.
+    The sums can be computed anywhere, and the truths wherever the tasks are; `fit` does both.
     """
 
     name: ClassVar[str]
 
     def learn(self, engine: Engine) -> L:
-        """What the sums say. No map is asked for."""
+        """Learns from sums. Uses no map."""
         ...
 
     def tell(self, engine: Engine, learnt: L) -> Result:
-        """The result for the tasks at hand. No sum is asked for."""
+        """The result for the local tasks. Uses no sum."""
         ...

@@ -185,7 +185,7 @@ def test_files_are_not_replaced_unasked(
     (tmp_path / "out" / name).write_text("mine")
     done = call("reproduce", "evens", "-o", "out")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"sottovoce: out/{name} exists; say --force (force=True) to replace it\n"
+    assert done.stderr == f"sottovoce: out/{name} exists; pass --force to replace it\n"
     assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["mine"]
     assert COMPUTED == []
 

@@ -95,7 +95,9 @@ def test_what_is_there_is_replaced_only_by_force(tmp_path: Path, source: Path) -
 def test_a_folder_with_anything_else_in_it_is_not_replaced(tmp_path: Path, source: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(UsageError, match=r"out holds thesis\.tex, which no export has put there"):
+    with pytest.raises(
+        UsageError, match=r"out contains thesis\.tex, which is not part of an export"
+    ):
         infer_into(source, tmp_path / "out", force=True)
 
 
@@ -156,7 +158,7 @@ def test_reports_that_are_no_answers_are_for_methods_that_know_the_noise(tmp_pat
         ({"engine": "dask"}, "the engine of a large table is chunked or spark, not 'dask'"),
         ({"master": "local"}, "a master and its settings are for the Spark engine"),
         ({"engine": "spark", "memory": 1}, "Spark's memory is set where Spark is"),
-        ({"memory": 1}, "--memory is at least 256 MiB, not 1 bytes"),
+        ({"memory": 1}, "memory= must be at least 256 MiB, not 1 bytes"),
         ({"policy": policy(), "domain": Domain.categorical("ab")}, "drop domain="),
         ({"method": "known"}, "no method 'known'"),
     ],
@@ -203,10 +205,10 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "majority-vote"}, "sums keeps the sums of another run"),
-        ({"parameters": {"tolerance": 1e-3}}, "sums keeps the sums of another run"),
-        ({"repeats": "last"}, "kept keeps another table"),
-        ({"bad_rows": "drop"}, "kept keeps another table"),
+        ({"method": "majority-vote"}, "sums is the checkpoint of another run"),
+        ({"parameters": {"tolerance": 1e-3}}, "sums is the checkpoint of another run"),
+        ({"repeats": "last"}, "kept holds another table"),
+        ({"bad_rows": "drop"}, "kept holds another table"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(
@@ -220,7 +222,7 @@ def test_a_checkpoint_of_another_run_is_refused(
 def test_a_checkpoint_of_a_table_that_has_changed_is_refused(tmp_path: Path, source: Path) -> None:
     infer_into(source, tmp_path / "a", checkpoint=tmp_path / "kept")
     duckdb.execute(f"COPY (SELECT 1 AS worker, 2 AS task, 3 AS label) TO '{source}'")
-    with pytest.raises(UsageError, match="keeps another table, or this one as it was"):
+    with pytest.raises(UsageError, match="holds another table, or an earlier version"):
         infer_into(source, tmp_path / "b", checkpoint=tmp_path / "kept")
 
 

@@ -104,7 +104,7 @@ def test_truths_are_cut_into_pages_by_the_server_and_the_least_sure_come_first_i
     page.evaluate("location.hash = 'truths?page=99'")  # one behind the last is the last
     expect(_rows(page)).to_have_count(20)
 
-    page.get_by_role("link", name="Least sure first").click()
+    page.get_by_role("link", name="Least certain first").click()
     view = server.requester.results_page(trees, limit=50, order="confidence")
     names = [truth["task"] for truth in view["truths"]]
     expect(_rows(page).locator("th")).to_have_text(
@@ -261,19 +261,19 @@ def test_a_server_that_is_away_a_campaign_deleted_meanwhile_and_an_unknown_one_a
     requester.expect("ERR_INTERNET_DISCONNECTED", "404")
     requester.context.set_offline(True)
     expect(page.get_by_role("alert")).to_contain_text(
-        re.compile(r"not answered since \d\d:\d\d:\d\d UTC")
+        re.compile(r"not responded since \d\d:\d\d:\d\d UTC")
     )
     expect(page.get_by_role("heading", level=1)).to_have_text("Short-lived")
     requester.context.set_offline(False)
     expect(page.locator("#trouble")).to_be_hidden()
 
     server.requester.delete(campaign)
-    expect(page.get_by_role("alert")).to_contain_text("was deleted meanwhile")
+    expect(page.get_by_role("alert")).to_contain_text("has been deleted")
     expect(page.get_by_role("heading", level=1)).to_have_text("Short-lived")
     expect(page.get_by_role("button", name="Delete")).to_have_count(0)
 
     page.goto("/campaigns/none0#truths")
-    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such campaign")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campaign not found")
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def _with_question(page: Page) -> None:
 def _with_answers(page: Page) -> None:
     _with_question(page)
     _continue(page)
-    _at(page, "How private")
+    _at(page, "Privacy")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_requester_comes_from_the_setup_link_to_an_open_campaign(
     expect(page.get_by_role("heading", name="Campaigns")).to_be_visible()
 
     page.get_by_role("link", name="New", exact=True).click()
-    _at(page, "What shall people look at")
+    _at(page, "Tasks")
     axe(page)
     _give(page, LEAVES)
     expect(page.get_by_text("Columns read: task, text. Passed over: colour.")).to_be_visible()
@@ -115,12 +115,12 @@ def test_a_requester_comes_from_the_setup_link_to_an_open_campaign(
     axe(page)
     _continue(page)
 
-    _at(page, "How private")
+    _at(page, "Privacy")
     expect(page.locator(".expected strong")).to_be_visible(timeout=SIMULATING)
     assert "Of 100 workers with the same answer 79 send it" in page.locator(".odds").inner_text()
     axe(page)
     _continue(page)
-    _at(page, "Read it once more")
+    _at(page, "Review and open")
     expect(page.get_by_text("epsilon 40", exact=True)).to_be_visible()
     expect(page.locator("code.hash")).to_have_text(re.compile("^[0-9a-f]{64}$"))
     axe(page)
@@ -138,7 +138,7 @@ UNREADABLE = [
     ("task,text,image\na,x,ftp://x\n", "t.csv", "Row 2, column image:"),
     ('{"task": "a"}\n{"task": }\n', "t.jsonl", "Row 2"),
     ("", "t.tsv", "The table is empty"),
-    ("a,b", "t.xlsx", "Tasks are read from .csv, .tsv, .jsonl or .json files."),
+    ("a,b", "t.xlsx", "Save the tasks as a .csv, .tsv, .jsonl or .json file."),
 ]
 
 
@@ -162,13 +162,13 @@ def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -
     _continue(page)
     page.get_by_label("Title").fill(" ")
     page.get_by_label("Label 2", exact=True).fill("Yes")
-    page.get_by_text("When it ends").click()
+    page.get_by_text("End of the campaign").click()
     page.get_by_label("Closes on").fill("2020-01-01")
-    page.get_by_label("Most workers").fill("0")
+    page.get_by_label("Maximum number of workers").fill("0")
     _continue(page)
     for words in (
-        "Give it a title.", "Write the question.", "“Yes” is there twice.",
-        "This day has begun already.", "This is a whole number from 1 to",
+        "Enter a title.", "Enter the question.", "“Yes” is there twice.",
+        "This day has already begun.", "Enter a whole number from 1 to",
     ):  # fmt: skip
         page.get_by_text(words).wait_for()
     expect(page.get_by_label("Title")).to_be_focused()
@@ -181,23 +181,23 @@ def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -
     page.get_by_label("Title").fill("Leaves")
     page.get_by_label("Question").fill("How warm?")
     page.get_by_label("Closes on").fill("")
-    page.get_by_label("Most workers").fill("")
+    page.get_by_label("Maximum number of workers").fill("")
     page.get_by_label("Numbers").check()
     page.get_by_label("Lowest").fill("ten")
     page.get_by_label("Highest").fill("")
     _continue(page)
-    expect(page.get_by_text("Write a number.")).to_have_count(2)
+    expect(page.get_by_text("Enter a number.")).to_have_count(2)
     page.get_by_label("Lowest").fill("−5")
     page.get_by_label("Highest").fill("5")
     page.get_by_label("Step", exact=True).fill("3")
     _continue(page)
-    page.get_by_text("Whole steps must lead").wait_for()
+    page.get_by_text("The range must be").wait_for()
     page.get_by_label("Step", exact=True).fill("0.5")
     page.get_by_label("Unit").fill("°C")
     expect(page.locator(".phone")).to_contain_text("From −5 to 5 °C, in steps of 0.5.")
     axe(page)
     _continue(page)
-    _at(page, "How private")
+    _at(page, "Privacy")
     expect(page.locator(".expected strong")).to_have_text(re.compile("°C$"))
 
 
@@ -248,7 +248,7 @@ def test_the_slider_asks_for_the_stop_in_sight_first_and_then_its_neighbours(
     slider = page.get_by_role("slider", name="Privacy")
     slider.press("Home")
     expect(page.locator(".odds")).to_contain_text("56 send it")
-    expect(page.get_by_text("Expect hardly better than guessing")).to_be_visible()
+    expect(page.get_by_text("hardly better than guessing")).to_be_visible()
     slider.press("End")
     expect(page.get_by_text("This hides little.")).to_be_visible()
     assert len(questions) == 12  # what was answered once is not asked again
@@ -275,22 +275,22 @@ def test_a_busy_server_is_asked_again_and_wrong_sizes_and_other_choices_of_priva
     page.get_by_label("How many tasks does each worker get?").fill("31")
     page.get_by_label("How many workers do you expect?").fill("many")
     _continue(page)
-    expect(page.get_by_text("This is a whole number from 1 to 30.")).to_be_visible()
-    expect(page.get_by_text("This is a whole number from 1 to 2,147,483,647.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 1 to 30.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 1 to 2,147,483,647.")).to_be_visible()
     page.get_by_label("How many tasks does each worker get?").fill("5")
     page.get_by_label("How many workers do you expect?").fill("50")
-    page.get_by_label("Yes, hide that too").check()
+    page.get_by_label("Yes, hide it").check()
     page.get_by_text("More", exact=True).click()
     page.get_by_label("Mechanism").select_option("two-layer")
-    expect(page.get_by_text("Pages cannot do this one")).to_be_visible()
+    expect(page.get_by_text("does not run in a browser")).to_be_visible()
     axe(page)
     page.get_by_label("Mechanism").select_option("")
     page.get_by_label("For all answers of a worker").check()
     page.get_by_label("After it was sent").check()
     expect(page.locator(".chart circle.point")).to_have_count(12 + 1)
     _continue(page)
-    _at(page, "Read it once more")
-    for words in ("stays private", "after it was sent", "5 tasks"):
+    _at(page, "Review and open")
+    for words in ("private", "after sending", "5 tasks"):
         expect(page.get_by_text(words, exact=True)).to_be_visible()
 
 
@@ -311,7 +311,7 @@ def test_a_draft_is_saved_found_again_and_deleted(
     elsewhere.page.goto("/campaigns")
     axe(elsewhere.page)
     elsewhere.page.get_by_role("link", name="Leaves to go on with").click()
-    _at(elsewhere.page, "How private")
+    _at(elsewhere.page, "Privacy")
     elsewhere.page.go_back()
     elsewhere.page.go_forward()
     elsewhere.page.get_by_role("link", name="Answers").click()
@@ -343,7 +343,7 @@ def test_a_draft_found_again_has_its_mechanism_and_hides_what_it_hid(
     )
     page = requester.page
     page.goto(f"/campaigns/new#{made['id']}/privacy")
-    hidden = page.get_by_label("Yes, hide that too")
+    hidden = page.get_by_label("Yes, hide it")
     expect(hidden).to_be_checked(checked=hides)
     expect(page.get_by_label("Mechanism")).to_have_value(mechanism)
 
@@ -356,7 +356,7 @@ def test_a_revoked_token_leads_to_the_sign_in_and_back(
     page = watched.page
     page.goto("/campaigns")
     expect(page).to_have_url(re.compile("/#sign-in$"))
-    field = page.get_by_label("Your requester's token")
+    field = page.get_by_label("Your requester token")
     expect(field).to_be_focused()
     axe(page)
     field.fill("password")
@@ -373,7 +373,7 @@ def test_a_revoked_token_leads_to_the_sign_in_and_back(
     again = watched.context.new_page()
     again.goto("/campaigns")
     again.get_by_role("button", name="Sign out").click()
-    expect(again.get_by_label("Your requester's token")).to_be_visible()
+    expect(again.get_by_label("Your requester token")).to_be_visible()
     assert page.evaluate("() => localStorage.length") == 0
 
 

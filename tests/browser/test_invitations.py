@@ -69,7 +69,7 @@ def test_the_worker_link_is_copied_and_stays_the_same_in_this_tab(
     page = requester.page
     page.goto(f"/campaigns/{campaign}")
     page.get_by_role("button", name="Copy the worker link").click()
-    expect(page.get_by_text("Whoever has the link may answer")).to_be_visible()
+    expect(page.get_by_text("Anyone with the link can answer")).to_be_visible()
     link = _clipboard(requester)
     assert LINK.fullmatch(link)
     page.get_by_role("link", name="Invites").click()
@@ -114,7 +114,7 @@ def test_links_are_saved_copied_printed_stay_in_their_tab_and_are_revoked(
     expect(page.locator(".links li")).to_have_count(8)  # the first of the ten
     other = sign_in(open_page(), server).page
     other.goto(f"/campaigns/{campaign}/sheet")
-    expect(other.get_by_role("heading", level=1)).to_have_text("There are no cards in this tab")
+    expect(other.get_by_role("heading", level=1)).to_have_text("No cards in this tab")
     other.goto(f"/campaigns/{campaign}#invites")
     expect(other.locator(".large dd:visible")).to_have_text(["1", "10", "0", "10"])
     expect(other.locator(".links li")).to_have_count(0)
@@ -141,7 +141,7 @@ def test_a_last_day_in_the_past_and_a_closed_campaign_are_refused_in_words(
     campaign, _ = opened(server)
     server.requester.close(campaign)
     page.goto(f"/campaigns/{campaign}#invites")
-    expect(page.get_by_text("nobody can be invited any more")).to_be_visible()
+    expect(page.get_by_text("nobody can be invited")).to_be_visible()
     expect(page.get_by_role("button", name="Make")).to_have_count(0)
 
 

@@ -38,7 +38,7 @@ def _drafted(page: Page) -> str:
             page.get_by_role("button", name="Add a label").click()
         page.get_by_label(f"Label {place}", exact=True).fill(label)
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("How private"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Privacy")
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Open the campaign").click()
     expect(page).to_have_url(re.compile(r"/campaigns/[a-z0-9]{10}#invites$"))

@@ -49,21 +49,21 @@ def test_up_to_three_mechanisms_are_compared_in_the_dark_and_on_a_phone(
 def test_wrong_sizes_are_said_beside_their_field(lab: Watched) -> None:
     page = lab.page
     page.get_by_label("Tasks").fill("10")
-    expect(page.get_by_text("This is a whole number from 1 to 10.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 1 to 10.")).to_be_visible()
     page.get_by_label("How many labels").fill("1")
-    expect(page.get_by_text("This is a whole number from 2 to 1,000.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 2 to 1,000.")).to_be_visible()
     page.get_by_label("Numbers").check()
     page.get_by_label("Highest").fill("-3")
-    expect(page.get_by_text("More than the lowest.")).to_be_visible()
+    expect(page.get_by_text("Must be greater than the lowest.")).to_be_visible()
     axe(page)
 
 
 def test_the_line_to_copy_is_one_that_runs(lab: Watched) -> None:
     page = lab.page
-    for label, value in (("Answers of each", 3), ("Tasks", 6), ("Workers", 4)):
+    for label, value in (("Answers per worker", 3), ("Tasks", 6), ("Workers", 4)):
         page.get_by_label(label, exact=True).fill(str(value))
-    page.get_by_label("Stays private").check()
-    for kind in ("Labels", "Labels in an order", "Numbers"):
+    page.get_by_label("Private").check()
+    for kind in ("Labels", "Ordered labels", "Numbers"):
         page.get_by_label(kind, exact=True).check()
         if kind == "Numbers":
             page.get_by_label("Lowest").fill("-5")
@@ -79,10 +79,10 @@ def test_a_scenario_is_carried_over_to_a_new_campaign(lab: Watched) -> None:
     page = lab.page
     page.get_by_label("How many labels").fill("3")
     page.get_by_label("Workers", exact=True).fill("77")
-    page.get_by_label("Answers of each").fill("2")
+    page.get_by_label("Answers per worker").fill("2")
     page.get_by_label("Experts").check()
     page.reload()
-    page.get_by_role("button", name="Use this for a new campaign").click()
+    page.get_by_role("button", name="Use for a new campaign").click()
     page.get_by_label("Or paste them").fill("one\ntwo\nthree")
     page.get_by_role("button", name="Use these lines").click()
     expect(page.get_by_text("3 tasks")).to_be_visible()

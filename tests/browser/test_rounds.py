@@ -104,8 +104,8 @@ def test_rounds_are_watched_from_the_links_of_keyholders_to_published_truths(
         expect(page.locator("table.keyholders .chip.open")).to_have_count(3)
         expect(page.get_by_role("button", name="Close, and open the total")).to_have_count(0)
         page.get_by_role("link", name="Truths", exact=True).click()
-        expect(page.get_by_role("heading", name="The truths are sealed still")).to_be_visible()
-        page.get_by_role("link", name="How the rounds stand").click()
+        expect(page.get_by_role("heading", name="The truths are still sealed")).to_be_visible()
+        page.get_by_role("link", name="See the progress").click()
 
         # The others, and among them one whose answers are none.
         _send(server, campaign, WORKERS - MINIMUM + 1)
@@ -122,7 +122,7 @@ def test_rounds_are_watched_from_the_links_of_keyholders_to_published_truths(
         expect(_figure(page, "Dropped")).to_have_text("1")
         [dropped] = server.requester.rounds(campaign.id)["dropped"]
         expect(page.locator(".reasons dt")).to_contain_text(dropped["worker"][:8])
-        expect(page.locator(".reasons dd")).to_contain_text("none that may be given")
+        expect(page.locator(".reasons dd")).to_contain_text("not valid")
 
         # Two of three open the total.
         committee.keyholders[0].work()
@@ -201,7 +201,7 @@ def test_what_a_keyholder_that_is_gone_never_checked_is_given_up_after_a_questio
         _step(page, "Checking")
         button = page.get_by_role("button", name=f"Open without {unchecked} unchecked uploads")
         button.click()
-        expect(page.get_by_role("dialog")).to_contain_text("given up for good")
+        expect(page.get_by_role("dialog")).to_contain_text("discarded for good")
         axe(page)
         page.keyboard.press("Escape")
         button.click()

@@ -41,7 +41,7 @@ def _to_privacy(page: Page, *, numbers: bool = False) -> None:
     if numbers:
         page.get_by_label("Numbers").check()
     _continue(page)
-    _at(page, "How private")
+    _at(page, "Privacy")
 
 
 def _paste(page: Page, text: str) -> None:
@@ -82,13 +82,13 @@ def test_a_sealed_campaign_is_drafted_with_cards_of_keyholders_and_opened(
     expect(page.locator(".seats .seat-name")).to_have_text([card.name for card in cards])
     expect(page.locator(".seats .fingerprint")).to_have_count(3)
     assert _fingerprints(page) == [card.fingerprint for card in cards]
-    expect(page.locator(".beside-it")).to_contain_text("Randomised on each device")
+    expect(page.locator(".compared")).to_contain_text("Randomised on each device")
     expect(page.locator(".legend li")).to_have_text(["sealed", "randomised on each device"])
     assert {"seats": 3, "degree": 1} in [each["privacy"].get("parameters") for each in asked]
     axe(page)
 
     _continue(page)
-    _at(page, "Read it once more")
+    _at(page, "Review and open")
     expect(page.locator(".seats .fingerprint")).to_have_count(3)
     assert _fingerprints(page) == [card.fingerprint for card in cards]
     for words in ("any one keyholder of the 3", "For one answer", "epsilon 2"):
@@ -119,16 +119,17 @@ def test_what_is_wrong_with_a_card_is_said_beside_it_and_changes_nothing(
     _paste(page, first.card())
     wrong = {
         "": "Paste a keyholder’s card first.",
-        "hello": "This is no keyholder’s card.",
-        "[]": "This is no keyholder’s card.",
+        "hello": "This is not a keyholder card.",
+        "[]": "This is not a keyholder card.",
         '{"format":"sottovoce-keyholder-keys/1"}': "must never leave the keyholder",
         '{"format":"sottovoce-keyholder/2"}': "its format is \"sottovoce-keyholder/2\"",
         _damaged(second): f"The card of {second.name} was damaged on its way: “sealing” is no key.",
-        json.dumps({**json.loads(second.card()), "age": 4}): "There is more in this than in a card",
-        first.card(): f"The card of {first.name} is there already.",
-        Keyholder("Other", first.sealing, second.signing).card(): f"there already, as {first.name}",
-        Keyholder(first.name, second.sealing, second.signing).card(): "Another keyholder is called",
-        second.card() + second.card(): f"The card of {second.name} is there already.",
+        json.dumps({**json.loads(second.card()), "age": 4}): "This card has an unknown field",
+        first.card(): f"The card of {first.name} has already been added.",
+        Keyholder("Other", first.sealing, second.signing).card(): f"already been added, as "
+                                                                  f"{first.name}",
+        Keyholder(first.name, second.sealing, second.signing).card(): "already has the name",
+        second.card() + second.card(): f"The card of {second.name} has already been added.",
     }  # fmt: skip
     for text, words in wrong.items():
         _paste(page, text)
@@ -144,9 +145,9 @@ def test_what_is_wrong_with_a_card_is_said_beside_it_and_changes_nothing(
     page.get_by_text("A draft is saved with all its keyholders or none").wait_for()
     expect(page.get_by_label("Paste a card")).to_be_focused()
     _paste(page, f"{second.card()}\n{third.card()}")
-    page.get_by_label("Smallest set").fill("1")
+    page.get_by_label("Minimum number of workers").fill("1")
     _continue(page)
-    expect(page.get_by_text("This is a whole number from 2 to 1,000,000.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 2 to 1,000,000.")).to_be_visible()
     page.get_by_role("button", name=f"Remove {second.name}").click()
     expect(page.get_by_role("button", name=f"Remove {third.name}")).to_be_focused()
 
@@ -160,9 +161,9 @@ def test_five_keyholders_of_whom_two_may_be_bad_a_robust_middle_and_a_draft_to_g
     quick_forecasts(page)
     _to_privacy(page, numbers=True)
     page.get_by_label("Sealed: shared among keyholders").check()
-    page.get_by_label("Robust: their middle").check()
-    expect(page.locator(".beside-it")).to_be_visible()
-    page.get_by_label("Smallest set").fill("25")
+    page.get_by_label("Their median (robust)").check()
+    expect(page.locator(".compared")).to_be_visible()
+    page.get_by_label("Minimum number of workers").fill("25")
     _paste(page, "\n".join(card.card() for card in CARDS))
     # The first forecast with these keyholders is the server's own: the others would take a while.
     real: list[Route] = []
@@ -184,7 +185,7 @@ def test_five_keyholders_of_whom_two_may_be_bad_a_robust_middle_and_a_draft_to_g
     parameters = json.loads(forecast.value.request.post_data or "{}")["privacy"]["parameters"]
     assert parameters == {"seats": 5, "degree": 2, "layout": "histogram"}
     _continue(page)
-    _at(page, "Read it once more")
+    _at(page, "Review and open")
     expect(page.locator(".promise")).to_contain_text("any 2 keyholders together of the 5")
     axe(page)
     width, most = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
@@ -198,9 +199,9 @@ def test_five_keyholders_of_whom_two_may_be_bad_a_robust_middle_and_a_draft_to_g
           .forEach((key) => sessionStorage.removeItem(key))"""
     )
     page.reload()  # what the server knows is all there is
-    _at(page, "How private")
+    _at(page, "Privacy")
     expect(page.get_by_label("Sealed: shared among keyholders")).to_be_checked()
-    expect(page.get_by_label("Robust: their middle")).to_be_checked()
+    expect(page.get_by_label("Their median (robust)")).to_be_checked()
     expect(page.get_by_label("2 of 5")).to_be_checked()
-    expect(page.get_by_label("Smallest set")).to_have_value("25")
+    expect(page.get_by_label("Minimum number of workers")).to_have_value("25")
     expect(page.locator(".seats .fingerprint")).to_have_count(5)

@@ -154,7 +154,7 @@ def test_a_sealing_module_that_was_altered_on_its_way_is_not_run(
     )
     at = AtPage(watched.page)
     at.open(campaign.link)
-    expect(at.heading).to_have_text("Something went wrong in this page")
+    expect(at.heading).to_have_text("Something went wrong on this page")
     expect(at.button("agree")).to_have_count(0)
 
 
@@ -271,10 +271,10 @@ def _takes_back(at: AtPage) -> None:
 def _can_no_longer_take_back(at: AtPage) -> None:
     """Once it is counted it stays, and nobody reads it back."""
     found = _data(at)
-    expect(found).to_contain_text("Nobody, not even you, can read them back")
+    expect(found).to_contain_text("Nobody can read them back, not even you")
     found.locator("button").first.click()
     found.locator(".notice button").first.click()
-    expect(found.locator("section > [role=status]")).to_contain_text("can no longer be taken back")
+    expect(found.locator("section > [role=status]")).to_contain_text("can no longer be withdrawn")
     assert at.parcel()["stage"] == "sent"
 
 

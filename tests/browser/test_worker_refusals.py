@@ -45,7 +45,7 @@ def test_whoever_cannot_answer_is_told_why(
 
     _, link = opened(server, tasks=1)
     page.goto(link.partition("#")[0])
-    _says(watched, "This link is not complete", "no invite after the #")
+    _says(watched, "This link is not complete", "invite after the # is missing")
 
     _, link = opened(server, tasks=1)
     page.goto(link[:-43] + "A" * 43)  # revoked, or for something else
@@ -108,7 +108,7 @@ def test_a_policy_that_is_not_the_pinned_one(server: RunningServer, open_page: O
     watched.page.route("**/offer", swap)
     watched.page.reload()
     assert other["policy_hash"] != pinned
-    _says(watched, "The promise has been changed", pinned, other["policy_hash"])
+    _says(watched, "The policy has changed", pinned, other["policy_hash"])
     assert campaign in watched.page.url
 
 
@@ -120,7 +120,7 @@ def test_promises_that_cannot_be_verified_or_are_not_kept_are_refused(
     _, link = opened(server, tasks=1, target=Target(2.0, delta=1e-6, answers=1))
     page.goto(link)
     expect(page.locator("pre")).to_contain_text(f"sottovoce answer '{link}'")
-    _says(watched, "This promise cannot be checked here", "(delta)")
+    _says(watched, "This guarantee cannot be checked here", "(delta)")
 
     _, link = opened(server, tasks=1)
 
@@ -131,7 +131,7 @@ def test_promises_that_cannot_be_verified_or_are_not_kept_are_refused(
 
     page.route("**/offer", claim)
     page.goto(link)
-    _says(watched, "This promise cannot be checked here", "more than its mechanism keeps")
+    _says(watched, "This guarantee cannot be checked here", "more than its mechanism provides")
 
 
 def test_a_server_that_singles_somebody_out_and_a_sample_are_refused(
@@ -155,7 +155,7 @@ def test_a_server_that_singles_somebody_out_and_a_sample_are_refused(
 
     page.route("**/block", fewer)
     page.goto(link)
-    _says(watched, "The server’s offer makes no sense")
+    _says(watched, "The server’s offer is inconsistent")
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_storage_that_is_full_refuses_to_start_and_storage_that_fills_up_refuses
         "() => { Storage.prototype.setItem = () => { throw new DOMException('', 'Quota') } }"
     )
     at.press("draw")
-    _says(watched, "This browser keeps nothing")
+    _says(watched, "This browser stores no data")
     assert at.kept()["parcels"] == []
 
     _, link = opened(server, tasks=1)
@@ -180,7 +180,7 @@ def test_storage_that_is_full_refuses_to_start_and_storage_that_fills_up_refuses
         "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }"
     )
     watched.page.goto(link)
-    _says(watched, "This browser keeps nothing", "sottovoce answer")
+    _says(watched, "This browser stores no data", "sottovoce answer")
 
 
 @pytest.mark.parametrize(
@@ -213,11 +213,11 @@ def test_an_error_in_the_page_says_nothing_of_answers_and_no_thanks_leaves_nothi
     at = AtPage(watched.page)
     at.open(link)
     watched.page.evaluate("() => setTimeout(() => { throw new TypeError('I chose yes') })")
-    _says(watched, "Something went wrong in this page", "TypeError")
+    _says(watched, "Something went wrong on this page", "TypeError")
     assert "I chose yes" not in watched.page.locator("body").inner_text()
     at.reload()
     at.press("no")
-    _says(watched, "Thank you all the same")
+    _says(watched, "Thank you anyway")
     assert watched.page.evaluate("() => [localStorage.length, sessionStorage.length]") == [0, 0]
 
 
@@ -231,7 +231,7 @@ def test_the_limit_of_this_device_counts_all_campaigns_and_is_raised_on_purpose(
     at.open(links[0])
     at.draw("oak")
     at.open(links[1])
-    expect(page.locator("main")).to_contain_text("go beyond your limit")
+    expect(page.locator("main")).to_contain_text("exceed your limit")
     expect(at.button("agree")).to_have_count(0)
     page.get_by_text("Raise my limit").click()
     axe(page)

@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from sottovoce.cli.app import COMMANDS, load_command
+from sottovoce.errors import install_command
 
 BLOCKING = """
 import sys
@@ -105,9 +106,9 @@ def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
 
 
 LINK = "https://example.org/c/abcdefghjkmnpqrs#svi_x"
-TALKING = "talking to a server needs httpx, which is not installed: pip install 'sottovoce[client]'"
+TALKING = f"talking to a server needs httpx, which is not installed: {install_command('client')}"
 SIGNING = "signing messages needs cryptography, which is not installed: pip install "
-SERVING = "the server needs uvicorn, which is not installed: pip install 'sottovoce[server]'"
+SERVING = f"the server needs uvicorn, which is not installed: {install_command('server')}"
 KEEPING = "the service's database needs sqlalchemy, which is not installed: pip install "
 
 
@@ -161,7 +162,7 @@ def test_a_command_of_a_distribution_that_is_not_installed_says_in_one_line_how_
     monkeypatch.setattr(metadata, "entry_points", without_entry_points)
     said = (
         "sottovoce: `sottovoce reproduce` needs sottovoce-studies, which is not installed: "
-        "pip install sottovoce-studies\n"
+        f"{install_command(distribution='sottovoce-studies')}\n"
     )
     for words in (["reproduce"], ["reproduce", "--list"], ["reproduce", "calibration", "-o", "x"]):
         done = call(*words)
@@ -204,7 +205,7 @@ def test_a_plot_is_skipped_in_one_line_without_matplotlib(tmp_path: Path) -> Non
     assert "demo.png" not in out
     assert err == (
         f"skipped {tmp_path}/demo/demo.png: a plot needs matplotlib, which is not installed: "
-        "pip install 'sottovoce[plots]'\n"
+        f"{install_command('plots')}\n"
     )
 
 

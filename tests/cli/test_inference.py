@@ -73,7 +73,7 @@ def test_nothing_is_overwritten_without_force(call: Run, answers: Path, tmp_path
     (tmp_path / "t.csv").write_text("mine")
     refused = call("infer", answers.name, "-o", "t.csv")
     assert refused.returncode == 2
-    assert refused.stderr == "sottovoce: t.csv exists; say --force (force=True) to replace it\n"
+    assert refused.stderr == "sottovoce: t.csv exists; pass --force to replace it\n"
     assert (tmp_path / "t.csv").read_text() == "mine"
     assert call("infer", answers.name, "-o", "t.csv", "--force").returncode == 0
     assert (tmp_path / "t.csv").read_text().startswith("task,")

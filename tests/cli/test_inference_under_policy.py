@@ -75,8 +75,8 @@ def test_what_no_report_can_be_is_refused(call: Run, reports: Path) -> None:
         ("laplace", "0.55", "is not on the policy's grid"),
         ("duchi", "middle", "is not one of the labels"),
         ("threshold", "above", "is not one of the labels"),
-        ("subset-selection", "0 99", "is no subset"),
-        ("subset-selection", "0 1 2 3 4 5 6 7 8 9", "is no set of"),
+        ("subset-selection", "0 99", "is not a subset"),
+        ("subset-selection", "0 1 2 3 4 5 6 7 8 9", "is not a set of"),
     ],
 )
 def test_reports_that_the_mechanism_cannot_make_are_refused(

@@ -63,7 +63,7 @@ def test_a_folder_that_is_there_is_refused_before_spark_starts(
     (tmp_path / "out").mkdir()
     done = call("perturb", parquet.name, "-o", "out", *ON_SPARK, *UNDER, "--seed", "3")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "out exists; say --force" in done.stderr
+    assert "out exists; pass --force" in done.stderr
 
 
 def test_only_what_was_made_here_is_replaced(call: Run, parquet: Path, tmp_path: Path) -> None:
@@ -71,7 +71,9 @@ def test_only_what_was_made_here_is_replaced(call: Run, parquet: Path, tmp_path:
     (tmp_path / "out" / "truths").mkdir()
     done = call("perturb", parquet.name, "-o", "out", *ON_SPARK, *UNDER, "--seed", "3", "--force")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "out holds truths, which no export has put there: nothing is replaced" in done.stderr
+    assert (
+        "out contains truths, which is not part of an export; nothing was replaced" in done.stderr
+    )
 
 
 @pytest.mark.slow

@@ -124,7 +124,7 @@ def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
     )  # fmt: skip
     if done.returncode:
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-        refused = (" takes ", " cannot hide who answered what", "needs all answers")
+        refused = (" takes ", " cannot hide participation", "needs all answers")
         assert any(reason in done.stderr for reason in refused), done.stderr
         return
     inferred = call("infer", "r.csv", "--policy", "p.json", "--gold", "g.csv")
@@ -144,21 +144,21 @@ def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
         ((*RR[:3], "inf"), "epsilon must be above 0 and finite, not inf"),
         ((*RR, "--delta", "1"), "delta must be at least 0 and below 1, not 1"),
         ((*RR, "--delta", "nan"), "delta must be at least 0 and below 1, not nan"),
-        ((*RR, "--set", "size=1"), "no parameter 'size' to set"),
+        ((*RR, "--set", "size=1"), "no parameter 'size'"),
         ((*RR, "--set", "calibration=sound"), "not for calibration"),
         ((*RR, "--set", "domain=x"), "not for domain"),
         ((*RR, "--set", "size"), "--set takes NAME=VALUE"),
         ((*RR, "--sample", "2"), "drop --sample"),
         ((*RR, "--unit", "worker", "--sample", "0"), "--sample is auto, all or a number"),
         ((*RR, "--unit", "worker", "--sample", "13"), "sample must be an integer from 1 to 12"),
-        ((*RR, "--hide-participation"), "cannot hide who answered what"),
+        ((*RR, "--hide-participation"), "cannot hide participation"),
         ((*RR, "--seed", "-1"), "seed must be an integer of at least 0, not -1"),
         ((*RR, "--domain", "categorical:only"), "labels must be an integer from 2"),
         (("--mechanism", "laplace", "--epsilon", "1"), "not categorical ones"),
         (("--mechanism", "two-layer", "--epsilon", "1", "--unit", "worker", "--as-published"),
          "needs --unit answer"),
         (("--mechanism", "subset-selection", "--epsilon", "1", "--as-published"),
-         "no calibration of a paper"),
+         "no published calibration"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_one_line_and_nothing_is_written(

@@ -61,6 +61,6 @@ def test_nothing_else_is_admitted_nor_quoted(case: Case) -> None:
         with pytest.raises(UsageError) as refused:
             admitted_codes([*before, report], case.mechanism, case.domain)
         assert str(refused.value) in (
-            "report 3 is none that this policy's mechanism sends",
+            "report 3 is not one that this policy's mechanism can send",
             "a report is too large a number",
         )

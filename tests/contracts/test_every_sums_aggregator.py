@@ -104,5 +104,5 @@ def test_a_part_makes_no_sums() -> None:
     table = Reports.of([0], [0], [1], domain=Domain.categorical("ab"))
     part = PartEngine(arrange(table, use_kernels=False).part(0, 1), table.tasks, table.domain, 9)
     np.testing.assert_array_equal(part.map(AnswerCounts()), [1.0])
-    with pytest.raises(UsageError, match="AnswersPerWorker are over more tasks than are at hand"):
+    with pytest.raises(UsageError, match="AnswersPerWorker need more tasks than this part has"):
         part.total(AnswersPerWorker(1))

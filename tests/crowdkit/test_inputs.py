@@ -13,7 +13,7 @@ import pytest
 from sottovoce.crowdkit import DawidSkene, MajorityVote, OneCoinDawidSkene, dataframes
 from sottovoce.crowdkit.majority_vote import Accuracies
 from sottovoce.engines import LocalEngine
-from sottovoce.errors import DataError
+from sottovoce.errors import DataError, install_command
 from sottovoce.model import Domain, Reports
 
 ROWS = [
@@ -186,4 +186,4 @@ def test_pandas_is_asked_for_in_words_when_it_is_missing() -> None:
     code = "import sys; sys.modules['pandas'] = None; import sottovoce, sottovoce.crowdkit"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "NotInstalled: the crowd-kit face needs pandas" in run.stderr
-    assert "pip install 'sottovoce[pandas]'" in run.stderr
+    assert install_command("pandas") in run.stderr

@@ -154,7 +154,7 @@ def test_an_existing_dataset_is_replaced_only_when_told(
     add(make_folder("birds", answers=ANSWERS))
     before = state(cache)
     folder = make_folder("birds", answers=OTHER)
-    with pytest.raises(OutputExists, match=r"dataset 'birds' in .* exists; say --force"):
+    with pytest.raises(OutputExists, match=r"dataset 'birds' in .* exists; pass force=True"):
         add(folder)
     assert state(cache) == before
     for _ in range(3):

@@ -25,12 +25,12 @@ _HEAD = """\
 <!-- Written by tests/docs/cli_reference.py: edit the commands in src/sottovoce/cli instead. -->
 
 `sottovoce COMMAND --help` prints the same for one command. `sottovoce --install-completion` adds
-completion to your shell. Colours are left out when `NO_COLOR` is set. How tables are read is
-explained in [Tables](tables.md), what the methods compute in [Methods](methods.md), and what
-mechanisms do in [Mechanisms](mechanisms/index.md).
+completion to your shell. `NO_COLOR` turns colours off. [Tables](tables.md) explains how tables are
+read, [Methods](methods/index.md) what the methods compute, and
+[Mechanisms](mechanisms/index.md) how the mechanisms randomise.
 """
 _COMPLETION = {"install_completion", "show_completion"}
-"""Typer words these by the shell it finds, so they are only named above."""
+"""Typer words these by the shell it finds, so only the text above names them."""
 
 
 def cli_reference() -> str:
@@ -57,7 +57,8 @@ def _section(name: str, command: Any) -> str:
     parameters = [p for p in command.params if not p.hidden and p.name not in _COMPLETION]
     arguments = [p for p in parameters if p.param_type_name == "argument"]
     options = [p for p in parameters if p.param_type_name == "option"]
-    lines = [f"## {name}", "", "```text", _usage(name, command, arguments), "```", ""]
+    level = "##" if name.count(" ") < 2 else "###"  # commands of a group below the group
+    lines = [f"{level} {name}", "", "```text", _usage(name, command, arguments), "```", ""]
     lines += [inspect.cleandoc(command.help or ""), ""]
     if command.epilog:
         lines += [command.epilog, ""]
@@ -71,7 +72,10 @@ def _section(name: str, command: Any) -> str:
         lines += [""]
     if children := getattr(command, "commands", {}):
         lines += ["| command | does |", "|---|---|"]
-        lines += [f"| `{child}` | {_first_line(below)} |" for child, below in children.items()]
+        lines += [
+            f"| [`{child}`](#{name.replace(' ', '-')}-{child}) | {_first_line(below)} |"
+            for child, below in children.items()
+        ]
         lines += [""]
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """The tables of docs/explanation/guarantees.md, computed by the library.
 
-`python tests/docs/promises.py` writes them anew. Each stands between two comments of the page,
-`<!-- table: name -->` and `<!-- end -->`; what is around them is written by hand.
+`python tests/docs/promises.py` rewrites them. Each table is between two comments of the page,
+`<!-- table: name -->` and `<!-- end -->`. The text around them is written by hand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BLOCK = re.compile(r"<!-- table: (\S+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def two_layer() -> str:
-    """What U(0, b) claims and what k reports betray; k = 277 is a busy worker of a real crowd."""
+    """Claimed and true ε of U(0, b) for k reports; k = 277 is a busy worker of a real crowd."""
     rows = []
     for nominal in (0.0, 0.5, 1.0, 2.0):
         mechanism = TwoLayer.as_published(BINARY, nominal)
@@ -56,7 +56,7 @@ def two_layer() -> str:
 
 
 def two_layer_sound() -> str:
-    """U(a, b) that keeps ε = 1 per answer, beside one layer."""
+    """U(a, b) with ε = 1 per answer, and one layer for comparison."""
     rows = []
     for answers in (1, 10, 100, 1000):
         mechanism = TwoLayer.calibrated(BINARY, 1.0, answers=answers)
@@ -74,7 +74,7 @@ def two_layer_sound() -> str:
 
 
 def hyper_distributions() -> str:
-    """Laws of the flip probability with one mean: one claim, several truths."""
+    """Distributions of the flip probability with the same mean: same claim, different true ε."""
     flip = 1 - RandomizedResponse.calibrated(BINARY, 1.0).keep_probability
     laws = {
         "always the mean (one layer)": LevelWeights((round(flip * WORDS),), (WORDS,)),
@@ -145,7 +145,7 @@ def factorization() -> str:
 
 
 def keeping() -> str:
-    """How often randomised response sends the answer itself."""
+    """Probability that randomised response keeps the answer."""
     rows = []
     for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0):
         kept = []
@@ -159,7 +159,7 @@ def keeping() -> str:
 
 
 def sampling() -> str:
-    """Binary answers, 4 per worker for 60 answers: what each of q answers sent may spend."""
+    """Binary answers, budget 4 per worker for 60 answers: ε of each of the q answers sent."""
     rows = []
     for sent in (1, 2, 4, 10, 60):
         mechanism = Sampled.calibrated_worker(
@@ -189,7 +189,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def written(page: str) -> str:
-    """The page with its tables computed anew."""
+    """The page with its tables recomputed."""
     return _BLOCK.sub(lambda found: _between(found[1]), page)
 
 

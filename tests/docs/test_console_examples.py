@@ -11,7 +11,7 @@ from tests.docs.consoles import Console, Typed, matches, typed_in
 ROOT = Path(__file__).parents[2]
 PAGES = [
     page
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for page in sorted((ROOT / "docs").rglob("*.md"))
     if typed_in(page.read_text(encoding="utf-8"))
 ]
 
@@ -27,12 +27,10 @@ LONG = frozenset(
         "how-to/service",
         "how-to/tradeoff",
         "how-to/worker",
+        "tutorials/demo",
     )
 )
 """Pages whose commands take long, and are run by their own tests too."""
-
-DEMO = "sottovoce demo --no-keep"
-"""Takes longer than all the others on its page, of which none needs what it leaves."""
 
 
 def param(page: Path) -> Any:
@@ -43,14 +41,7 @@ def param(page: Path) -> Any:
 @pytest.mark.parametrize("page", [param(page) for page in PAGES])
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, commands: Path) -> None:
     typed = typed_in(page.read_text(encoding="utf-8"))
-    _check([each for each in typed if each.command != DEMO], tmp_path, commands)
-
-
-@pytest.mark.slow
-def test_the_demo_prints_what_the_first_page_shows(tmp_path: Path, commands: Path) -> None:
-    typed = typed_in((ROOT / "README.md").read_text(encoding="utf-8"))
-    [demo] = [each for each in typed if each.command == DEMO]
-    _check([demo], tmp_path, commands)
+    _check(typed, tmp_path, commands)
 
 
 def _check(typed: list[Typed], folder: Path, commands: Path) -> None:

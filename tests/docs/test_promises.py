@@ -1,4 +1,4 @@
-"""The tables about the papers' promises are what the library computes."""
+"""Tests that the tables of guarantees.md are up to date."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _cells(table: str) -> list[list[str]]:
 
 
 def test_a_claim_of_1_for_100_answers_is_4_6_in_truth(promises: dict[str, Any]) -> None:
-    """The figures that the README and the changelog lean on."""
+    """The README and the changelog quote these figures."""
     rows = {(row[0], row[2]): row[3:] for row in _cells(promises["two_layer"]())}
     assert rows["1", "100"] == ["4.605", "67.2", "0.2433"]
 

@@ -39,14 +39,16 @@ def test_what_was_not_made_is_not_there(tmp_path: Path) -> None:
 
 def test_another_run_is_refused(tmp_path: Path) -> None:
     KeptSums(tmp_path, "a run")
-    with pytest.raises(UsageError, match=r"keeps the sums of another run .*: name another folder"):
+    with pytest.raises(
+        UsageError, match=r"is the checkpoint of another run .*: name another folder"
+    ):
         KeptSums(tmp_path, "another run")
 
 
 def test_a_damaged_note_of_the_run_is_another_run(tmp_path: Path) -> None:
     KeptSums(tmp_path, "a run")
     (tmp_path / "run.json").write_bytes(b"{")
-    with pytest.raises(UsageError, match="keeps the sums of another run"):
+    with pytest.raises(UsageError, match="is the checkpoint of another run"):
         KeptSums(tmp_path, "a run")
 
 
@@ -76,7 +78,9 @@ def test_a_process_that_is_killed_leaves_what_was_whole(tmp_path: Path) -> None:
 
 def test_two_runs_do_not_go_on_from_one_folder_at_once(tmp_path: Path) -> None:
     with checkpoint_lock(tmp_path / "kept"):
-        with pytest.raises(UsageError, match=r"another run goes on from .*kept: wait for its end"):
+        with pytest.raises(
+            UsageError, match=r"another run uses the checkpoint .*kept: wait until it ends"
+        ):
             with checkpoint_lock(tmp_path / "kept"):
                 pass
 
@@ -86,7 +90,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="file is a file: name a folder"):
         with checkpoint_lock(tmp_path / "file"):
             pass
-    with pytest.raises(DataError, match=r"sums: sums cannot be kept here: \w"):
+    with pytest.raises(DataError, match=r"sums: cannot write the checkpoint: \w"):
         KeptSums(tmp_path / "file" / "sums", "a run")
 
 

@@ -65,7 +65,9 @@ def test_what_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
 
 def test_a_folder_with_anything_else_in_it_is_never_replaced(tmp_path: Path) -> None:
     make(tmp_path / "out", "thesis.tex")
-    with pytest.raises(UsageError, match=r"out holds thesis\.tex, which no export has put there"):
+    with pytest.raises(
+        UsageError, match=r"out contains thesis\.tex, which is not part of an export"
+    ):
         make(tmp_path / "out", "new", force=True)
     assert everything(tmp_path) == {"out", "out/thesis.tex"}
 

@@ -34,7 +34,7 @@ def test_another_process_keeps_us_out_until_it_dies(tmp_path: Path) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(DataFolderBusy, match=r"in use by a running server .*: stop it first"):
+        with pytest.raises(DataFolderBusy, match=r"in use by a running server .*; stop it first"):
             with folder_lock(tmp_path):
                 pass
         holder.kill()
@@ -65,7 +65,7 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with (
-        pytest.raises(UsageError, match="cannot be made: Permission denied"),
+        pytest.raises(UsageError, match="cannot be created: Permission denied"),
         folder_lock(tmp_path / "new"),
     ):
         pass

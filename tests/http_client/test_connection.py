@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.http_client.recorded_server import Reply, Speaker, problem, speaking
 
-from sottovoce.errors import Reason, Refused, Unreachable, UsageError
+from sottovoce.errors import Reason, Refused, Unreachable, UsageError, install_command
 from sottovoce.http_client.connection import Connection
 
 SECRET = "svi_" + "S" * 43
@@ -186,7 +186,7 @@ except sottovoce.NotInstalled as error:
     print(error)
 """
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'sottovoce[client]'" in told.stdout
+    assert install_command("client") in told.stdout
 
 
 def test_a_secret_that_is_no_header_is_refused_without_quoting_it() -> None:

@@ -155,7 +155,7 @@ def test_a_round_of_the_latent_label_model() -> None:
 
 
 def test_latent_label_refuses_three_labels() -> None:
-    with pytest.raises(UsageError, match="for two labels and the domain has 3; dawid-skene takes"):
+    with pytest.raises(UsageError, match="two labels, and the domain has 3; dawid-skene takes"):
         LatentLabel().fit(engine(["012"], labels=3))
 
 
@@ -206,7 +206,7 @@ def test_an_unknown_setting_is_refused(method: Any, setting: dict[str, str]) -> 
 
 def test_an_unknown_precision_is_refused() -> None:
     precision: Any = "float16"
-    with pytest.raises(UsageError, match="precision is float64 or float32, not 'float16'"):
+    with pytest.raises(UsageError, match="precision must be float64 or float32, not 'float16'"):
         DawidSkene(precision=precision)
 
 

@@ -43,7 +43,7 @@ def test_a_changed_line_is_found(path: Path, number: int) -> None:
 def test_lost_lines_are_found(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))
-    with pytest.raises(LogDamaged, match="they are gone"):
+    with pytest.raises(LogDamaged, match="but are missing"):
         FactLog(path).facts()
 
 

@@ -46,19 +46,19 @@ def test_labels_become_their_places() -> None:
 
 def test_null_is_a_label_where_the_mechanism_has_it() -> None:
     assert admitted(POLICIES[1], "NULL", "no") == [2, 0]
-    with pytest.raises(UsageError, match="report 1 is none"):
+    with pytest.raises(UsageError, match="report 1 is not one"):
         admitted(POLICIES[0], "NULL")
 
 
 @pytest.mark.parametrize("report", ["3", 3.0, True, 0, 4])
 def test_a_label_is_its_type_too(report: Any) -> None:
-    with pytest.raises(UsageError, match="report 2 is none"):
+    with pytest.raises(UsageError, match="report 2 is not one"):
         admitted(POLICIES[2], 3, report)
 
 
 def test_points_lie_on_the_grid() -> None:
     assert admitted(POLICIES[4], -1, -0.9, 1.0, 0.30000000000000004) == [0, 1, 20, 13]
-    with pytest.raises(UsageError, match="report 2 is none"):
+    with pytest.raises(UsageError, match="report 2 is not one"):
         admitted(POLICIES[4], 0, 0.05)
 
 
@@ -68,7 +68,7 @@ def test_points_lie_within_reach_of_the_noise() -> None:
     assert admitted_codes([edge, -edge], mechanism, NUMBERS).tolist() == [
         20 + mechanism.beyond, -mechanism.beyond,
     ]  # fmt: skip
-    with pytest.raises(UsageError, match="report 1 is none"):
+    with pytest.raises(UsageError, match="report 1 is not one"):
         admitted_codes([edge + 0.1], mechanism, NUMBERS)
 
 
@@ -78,7 +78,7 @@ def test_a_subset_has_each_member_once_and_as_many_as_drawn() -> None:
     assert admitted(POLICIES[3], " ".join(members)) == [(1 << size) - 1]
     wrong = [members[:-1], [*members, members[-1]], [*members, "63"], [*members[:-1], "64"]]
     for some in wrong:
-        with pytest.raises(UsageError, match="report 1 is none"):
+        with pytest.raises(UsageError, match="report 1 is not one"):
             admitted(POLICIES[3], " ".join(some))
 
 
@@ -92,7 +92,7 @@ def test_anything_is_admitted_or_refused_without_a_word_of_it(policy: Policy, re
         said = str(error)
     assert said in (
         None,
-        "report 1 is none that this policy's mechanism sends",
+        "report 1 is not one that this policy's mechanism can send",
         "a report is too large a number",
     )
     packed = np.array(codes).astype(code_type(mechanism_of(policy).alphabet))

@@ -86,7 +86,7 @@ def test_a_report_too_large_for_a_code_is_refused() -> None:
 @pytest.mark.parametrize("text", ["a", "", "0  1", "64", "-1", "0,1", "\u0663", "1.0"])
 def test_a_text_that_is_no_subset_is_refused(text: str) -> None:
     table = Reports.of([0], [0], [0], domain=Domain.categorical([text]))
-    with pytest.raises(DataError, match="is no subset"):
+    with pytest.raises(DataError, match="is not a subset"):
         report_cells(table, Alphabet.SUBSETS, LABELS)
 
 
@@ -106,7 +106,7 @@ def test_booleans_and_whole_fractions_are_labels_like_their_text(labels: list[st
 
 def test_an_unknown_label_is_refused_by_its_row_and_not_quoted() -> None:
     answers = Reports.of([0, 1], [0, 0], [0, 1], domain=Domain.categorical(["a", "CANARY"]))
-    with pytest.raises(DataError, match=r"^row 2: answer 2 is none of the labels") as error:
+    with pytest.raises(DataError, match=r"^row 2: answer 2 is not one of the labels") as error:
         answer_cells(answers, LABELS)
     assert "CANARY" not in str(error.value)
 
@@ -160,7 +160,7 @@ def test_reports_read_without_their_policy_get_its_codes() -> None:
 
 
 def test_reports_of_another_policy_are_refused() -> None:
-    with pytest.raises(DataError, match="report 2 is none of the labels"):
+    with pytest.raises(DataError, match="report 2 is not one of the labels"):
         recoded(labelled([0, 1], Domain.categorical(["a", "z"])), LABELS)
     with pytest.raises(UsageError, match="the policy's reports are numeric"):
         recoded(labelled([0, 1], LABELS), Domain.numeric())

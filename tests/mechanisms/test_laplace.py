@@ -270,7 +270,7 @@ def test_json_comes_back_as_it_went(noise: Laplace) -> None:
         ({"reach": 10**6}, "reach must be an integer"),
         ({"centre": "7"}, "centre must be even"),
         ({"ratio": "0"}, "ratio must be an integer from 1"),
-        ({"ratio": "2"}, "64-bit weights cannot hold this noise"),
+        ({"ratio": "2"}, "64-bit weights cannot represent this noise"),
         ({"null": "zero"}, "null must be absent, centre, random or the code of a point"),
         ({"null": 10}, "null must be an integer from 0 to 9"),
         ({"null": True}, "null must be an integer from 0 to 9"),

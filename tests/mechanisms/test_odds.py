@@ -35,36 +35,36 @@ def sentence(name: str, domain: Domain, target: Target) -> str:
             "randomized-response",
             LABELS,
             Target(1.0),
-            "Of 100 workers with the same answer 58 send it and 42 send another label, each other "
-            "one by about 21.",
+            "Of 100 workers with the same answer 58 send it and 42 send another label (about 21 "
+            "for each).",
         ),
         (
             "null-randomized-response",
             LABELS,
             Target(1.0),
-            "Of 100 workers with the same answer 48 send it and 52 send another label or nothing, "
-            "each other one by about 17.",
+            "Of 100 workers with the same answer 48 send it and 52 send another label or nothing "
+            "(about 17 for each).",
         ),
         (
             "subset-selection",
             LABELS,
             Target(1.0),
-            "Of 100 workers with the same answer 58 send a set of 1 that has it and 42 a set that "
-            "has it not.",
+            "Of 100 workers with the same answer 58 send a set of 1 that contains it and 42 a "
+            "set that does not.",
         ),
         (
             "threshold",
             NUMBERS,
             Target(1.0),
-            "Of 100 workers 73 say truly on which side of a threshold their answer is, and 27 do "
-            "not.",
+            "Of 100 workers 73 report correctly on which side of a threshold their answer is, and "
+            "27 do not.",
         ),
         (
             "randomized-response",
             LABELS,
             Target(2.0, Unit.WORKER, 0.0, 50),
-            "Of 100 workers with the same answer 79 send it and 21 send another label, each other "
-            "one by about 11. A worker sends 1 of its answers, chosen at random.",
+            "Of 100 workers with the same answer 79 send it and 21 send another label (about 11 "
+            "for each). A worker sends 1 of its answers, chosen at random.",
         ),
     ],
 )
@@ -82,7 +82,7 @@ def test_a_little_noise_is_not_called_none() -> None:
 @pytest.mark.parametrize("name", ["laplace", "piecewise", "random-variance-gaussian"])
 def test_numbers_are_near_or_far(name: str) -> None:
     said = sentence(name, NUMBERS, Target(3.0, delta=1e-5))
-    assert said.endswith("send a number within a tenth of the range of it.")
+    assert said.endswith("send a number that differs by at most a tenth of the range.")
 
 
 def test_duchi_says_which_end() -> None:

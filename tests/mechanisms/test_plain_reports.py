@@ -111,7 +111,7 @@ def test_a_set_that_the_policy_cannot_make_is_refused(text: str) -> None:
     mechanism: Any = mechanism_of(policy)
     assert mechanism.size == 1
     reports = Reports.of([0], [0], [0], domain=Domain.categorical([text]))
-    with pytest.raises(DataError, match="no set of 1 of the 4 symbols"):
+    with pytest.raises(DataError, match="not a set of 1 of the 4 symbols"):
         mechanism.plain(reports, LABELS)
 
 

@@ -57,7 +57,7 @@ def test_every_policy_as_published_promises_nothing_and_comes_back(
     sound = {"randomized-response", "null-randomized-response"}
     published = hasattr(MECHANISMS[name], "as_published")
     if name not in sound and not published:
-        with pytest.raises(UsageError, match="no calibration of a paper"):
+        with pytest.raises(UsageError, match="no published calibration"):
             make_policy(domain, name, target, calibration=Calibration.AS_PUBLISHED)
         return
     policy = make_policy(domain, name, target, calibration=Calibration.AS_PUBLISHED)
@@ -70,7 +70,7 @@ def test_a_sample_is_drawn_per_worker_only() -> None:
     sampled = make_policy(LABELS, "randomized-response", Target(2.0, Unit.WORKER, 0.0, 50))
     whole = make_policy(LABELS, "randomized-response", Target(2.0, Unit.WORKER, 0.0, 50, sample=50))
     assert (sampled.name, whole.name) == ("sampled", "randomized-response")
-    with pytest.raises(UsageError, match="drop --sample"):
+    with pytest.raises(UsageError, match="drop sample="):
         make_policy(LABELS, "randomized-response", Target(2.0, Unit.ANSWER, 0.0, 50, sample=2))
 
 
@@ -92,19 +92,19 @@ def test_whoever_asks_to_hide_participation_gets_it_or_is_refused(
     else:
         assert mechanism_of(policy).hides_participation
         return
-    assert "cannot hide who answered what" in said
+    assert "cannot hide participation" in said
 
 
 def test_a_parameter_cannot_undo_hiding() -> None:
-    with pytest.raises(UsageError, match="do not hide who answered what"):
+    with pytest.raises(UsageError, match="do not hide participation"):
         make_policy(NUMBERS, "laplace", Target(1.0, hide_participation=True), null="absent")
 
 
 @pytest.mark.parametrize(
     ("name", "domain", "parameters", "message"),
     [
-        ("laplace", NUMBERS, {"size": 1}, "no parameter 'size' to set; there are: null"),
-        ("piecewise", NUMBERS, {"size": 1}, "there are: none"),
+        ("laplace", NUMBERS, {"size": 1}, "no parameter 'size'; its parameters are: null"),
+        ("piecewise", NUMBERS, {"size": 1}, "its parameters are: none"),
         ("laplace", NUMBERS, {"unit": "worker"}, "no parameter 'unit'"),
         ("laplace", NUMBERS, {"null": "maybe"}, "null must be absent"),
         ("subset-selection", NUMBERS, {"bins": "x"}, "bins must be an integer, not 'x'"),
@@ -229,7 +229,7 @@ def test_a_sound_policy_must_promise_something() -> None:
 
 @pytest.mark.parametrize("policy", [None, "policy.json", {"format": "sottovoce-policy/1"}])
 def test_what_is_no_policy_is_refused(policy: Any) -> None:
-    with pytest.raises(UsageError, match="this is no Policy"):
+    with pytest.raises(UsageError, match="not a Policy"):
         mechanism_of(policy)
 
 

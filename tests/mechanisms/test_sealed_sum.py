@@ -163,16 +163,19 @@ BASE = SealedSum(Layout.VOTES, 2, False, Fraction(1), keyholders=KEYHOLDERS, coo
         ),
         ({"seats": 2}, "seats must be an integer from 3 to 15"),
         ({"degree": 0}, "degree must be"),
-        ({"degree": 2}, "2 keyholders in league need at least 5 seats, not 3"),
+        ({"degree": 2}, "2 colluding keyholders need at least 5 seats, not 3"),
         ({"minimum": 1}, "minimum must be"),
-        ({"seats": 4}, "4 seats need as many keyholders, and 3 are given"),
+        ({"seats": 4}, "4 seats need as many keyholders, but 3 are given"),
         ({"keyholders": list(KEYHOLDERS)}, "must be a tuple of Keyholder"),
-        ({"keyholders": (*KEYHOLDERS[:2], KEYHOLDERS[0])}, "two keyholders have the name 'k0'"),
+        (
+            {"keyholders": (*KEYHOLDERS[:2], KEYHOLDERS[0])},
+            "two keyholders have the same name 'k0'",
+        ),
         (
             {"keyholders": (*KEYHOLDERS[:2], replace(KEYHOLDERS[2], signing=KEYS[0]))},
-            "two keyholders have the key",
+            "two keyholders have the same key",
         ),
-        ({"coordinator": KEYS[0]}, "the key"),
+        ({"coordinator": KEYS[0]}, "the same key"),
         ({"coordinator": "secret"}, "the coordinator's key must be 32 bytes"),
     ],
 )
@@ -209,11 +212,11 @@ def test_a_promise_that_is_not_kept_is_refused() -> None:
 @pytest.mark.parametrize(
     ("sealed", "domain", "wrong"),
     [
-        (BASE, Domain.categorical("abc"), "has 3 labels and the sealed sum 2"),
+        (BASE, Domain.categorical("abc"), "has 3 labels, but the sealed sum has 2"),
         (BASE, GRID, "layout votes does not take numeric"),
         (SealedSum(Layout.SUM, 4, False, Fraction(1)), YES_NO, "layout sum does not take"),
         (SealedSum(Layout.SUM, 4, False, Fraction(1)), Domain.numeric(), "public range"),
-        (replace(BASE, hidden=True), Domain.categorical(["NULL", "yes"]), "means not answering"),
+        (replace(BASE, hidden=True), Domain.categorical(["NULL", "yes"]), "means “no answer”"),
     ],
 )
 def test_a_sealed_sum_of_other_answers_is_refused(
@@ -226,22 +229,26 @@ def test_a_sealed_sum_of_other_answers_is_refused(
 def test_hiding_participation_makes_null_an_answer() -> None:
     policy = make_policy(GRID, "sealed-sum", Target(1.0, hide_participation=True))
     assert sealed_of(policy).hides_participation
-    with pytest.raises(UsageError, match="hide who answered what: say --hide-participation"):
+    with pytest.raises(UsageError, match="hide participation: pass hide_participation=True"):
         make_policy(GRID, "sealed-sum", Target(1.0), hidden=True)
 
 
 @pytest.mark.parametrize(
     ("target", "options", "wrong"),
     [
-        (Target(1.0, Unit.WORKER, answers=5, sample=2), {}, "drop --sample"),
-        (Target(1.0), {"calibration": Calibration.AS_PUBLISHED}, "drop --as-published"),
+        (Target(1.0, Unit.WORKER, answers=5, sample=2), {}, "drop sample="),
+        (
+            Target(1.0),
+            {"calibration": Calibration.AS_PUBLISHED},
+            "drop calibration=Calibration.AS_PUBLISHED",
+        ),
         (Target(1.0, show_draw=ShowDraw.AFTER_SEND), {}, "draws nothing on the device"),
         (Target(1.0), {"keyholders": "me"}, "keyholders must be a tuple of Keyholder, not 'me'"),
         (Target(1.0), {"layout": 3}, "layout must be a Layout or a text, not 3"),
-        (Target(1.0), {"bins": 3}, "no parameter 'bins' to set; there are: hidden, layout"),
+        (Target(1.0), {"bins": 3}, "no parameter 'bins'; its parameters are: hidden, layout"),
         (Target(5e-6), {}, "too wide to open"),
         (Target(1e-9), {}, "epsilon 1e-09 is 1e-09 per answer"),
-        (Target(1e9), {}, "sealed sums have 1e-06 to 1,000,000"),
+        (Target(1e9), {}, "sealed sums take 1e-06 to 1,000,000"),
     ],
 )
 def test_what_cannot_be_asked_of_a_sealed_sum_is_refused(

@@ -191,6 +191,14 @@ def test_what_is_no_law_is_refused(arguments: tuple[int, int, int], words: str) 
         SubsetSelection(*arguments)
 
 
+@pytest.mark.parametrize("null", [False, True])
+def test_pages_list_it_only_for_labels_that_fit(null: bool) -> None:
+    listing = SubsetSelection.listing
+    assert listing is not None
+    assert listing.most_labels == 63
+    SubsetSelection.calibrated(Domain.categorical(range(listing.most_labels)), 1.0, null=null)
+
+
 def test_too_many_sets_are_not_listed() -> None:
     with pytest.raises(UsageError, match="too many to list"):
         SubsetSelection.calibrated(domain_of(40), 0.5).channel()

@@ -211,7 +211,7 @@ def test_the_published_parameters_have_the_published_epsilon(epsilon: float, nul
 
 def test_the_published_parameters_betray_more_together() -> None:
     mechanism = TwoLayer.as_published(YES_NO, 1.0)
-    assert "only of a worker who sends one answer" in mechanism.claim().verdict
+    assert "only for a worker who sends one answer" in mechanism.claim().verdict
     assert mechanism.guarantee(100, Unit.ANSWER).epsilon == pytest.approx(4.6052, abs=1e-4)
     assert mechanism.guarantee(100, Unit.WORKER).epsilon == pytest.approx(67.19, abs=0.01)
     assert mechanism.delta(1.0, 100, Unit.ANSWER) == pytest.approx(0.243, abs=1e-3)

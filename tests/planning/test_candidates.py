@@ -93,5 +93,5 @@ def test_sealed_sums_are_tried_last_and_numbers_have_a_histogram_too(hidden: boo
 
 
 def test_other_ways_than_there_are_are_refused() -> None:
-    with pytest.raises(UsageError, match="ways is one of any, local, sealed"):
+    with pytest.raises(UsageError, match="ways must be one of any, local, sealed"):
         candidates(NUMBERS, Target(1.0), "remote")  # type: ignore[arg-type]

@@ -76,7 +76,7 @@ def test_gold_of_other_tasks_is_refused() -> None:
 
 def test_numbers_without_a_range_are_refused() -> None:
     answers = Reports.of([0, 1], [0, 0], [1.0, 2.0], domain=Domain.numeric())
-    with pytest.raises(UsageError, match="--range"):
+    with pytest.raises(UsageError, match="public range"):
         read_pilot(answers)
 
 

@@ -70,7 +70,7 @@ def test_everything_that_was_assumed_is_said() -> None:
 def test_notes_name_an_epsilon_that_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any("best constant" in note for note in made().notes() if "2" in note[:14])
     monkeypatch.setattr(TrialCase, "error", lambda *_: 0.6)
-    assert sum("no surer than the best constant" in note for note in made().notes()) == 2
+    assert sum("no better than the best constant" in note for note in made().notes()) == 2
 
 
 def test_a_plan_is_plain_json_with_scores_as_people_read_them() -> None:
@@ -98,5 +98,5 @@ def test_what_is_no_goal_is_refused(scenario: Scenario, goal: float) -> None:
 
 
 def test_no_epsilon_is_no_plan() -> None:
-    with pytest.raises(UsageError, match="needs an epsilon"):
+    with pytest.raises(UsageError, match="needs at least one epsilon"):
         plan(LABELS, [])

@@ -45,7 +45,7 @@ def test_what_is_sealed_says_what_it_needs_and_what_is_best_without(
     assert sealed_of(found.policy).keyholders == ()
     assert found.local is not None
     assert found.local.trials == 19
-    assert "needs 3 keyholders of whom at most one colludes" in found.reason
+    assert "needs 3 keyholders, of whom at most one colludes" in found.reason
     assert "Without keyholders the best is randomized-response (accuracy 0.791" in found.reason
 
 
@@ -72,7 +72,7 @@ def test_one_way_can_be_asked_for(
 def test_too_few_workers_are_not_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
     told(monkeypatch, sealed=0.1, local=0.2)
     assert not recommended(0.7, "able", workers=9).pair.sealed
-    with pytest.raises(UsageError, match="opened from 10 workers on"):
+    with pytest.raises(UsageError, match="opened for 10 or more workers"):
         recommended(0.7, "able", workers=9, ways="sealed")
 
 

@@ -156,7 +156,7 @@ def test_numbers_without_a_range_are_refused() -> None:
 
 def test_numbers_outside_the_range_are_counted_or_moved() -> None:
     answers = Reports.of([0, 0, 0], [0, 1, 2], [-1.0, 5.0, 12.0], domain=Domain.numeric())
-    with pytest.raises(DataError, match=r"2 of 3 answers lie outside 0\.\.10.*--clip"):
+    with pytest.raises(DataError, match=r"2 of 3 answers lie outside 0\.\.10.*clip=True"):
         within_range(answers, Domain.numeric(0, 10))
     moved = within_range(answers, Domain.numeric(0, 10), clip=True)
     assert moved.value.tolist() == [0.0, 5.0, 10.0]
@@ -171,7 +171,7 @@ def test_numbers_outside_the_range_are_counted_or_moved() -> None:
         ({"epsilons": [-1.0]}, "epsilon must be above 0"),
         ({"trials": 1}, "trials must be a whole number from 2 up"),
         ({"pairs": []}, "no pair to try"),
-        ({"pairs": [OURS, OURS]}, "two pairs have one name"),
+        ({"pairs": [OURS, OURS]}, "two pairs have the same name"),
         ({"seed": -1}, "a seed is a whole number"),
         ({"jobs": 0}, "jobs must be"),
     ],

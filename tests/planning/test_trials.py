@@ -37,7 +37,7 @@ def test_numbers_stay_numbers_and_names_that_are_integers_match() -> None:
 
 
 def test_gold_about_other_tasks_is_refused() -> None:
-    with pytest.raises(DataError, match="none of the gold tasks"):
+    with pytest.raises(DataError, match="no gold task has an answer"):
         truths_by_task(LABELS, gold(x="10"))
 
 

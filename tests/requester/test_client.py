@@ -12,7 +12,7 @@ import pytest
 
 import sottovoce
 from sottovoce import DataError, Domain, Requester, ShowDraw, Target, Unit, UsageError
-from sottovoce.errors import Reason, Refused, Unreachable
+from sottovoce.errors import Reason, Refused, Unreachable, install_command
 from sottovoce.model import Task
 from sottovoce.requester import downloads
 from sottovoce.testing import RunningServer
@@ -303,7 +303,7 @@ except sottovoce.NotInstalled as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert "pip install 'sottovoce[client]'" in done.stdout
+    assert install_command("client") in done.stdout
 
 
 def test_a_forecast_has_the_policy_of_a_draft_with_the_same_terms(requester: Requester) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.errors import NotInstalled, SealedRefused
+from sottovoce.errors import NotInstalled, SealedRefused, install_command
 from sottovoce.securesum import envelope, hpke
 from sottovoce.securesum.envelope import (
     CONTEXT,
@@ -157,5 +158,5 @@ def test_without_cryptography_it_is_said_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     found = runpy.run_path(str(module.__file__))
-    with pytest.raises(NotInstalled, match=r"pip install 'sottovoce\[secure\]'"):
+    with pytest.raises(NotInstalled, match=re.escape(install_command("secure"))):
         use(found)

@@ -79,7 +79,7 @@ def test_processes_at_the_same_time_lose_nothing_and_stay_within_the_budget(path
 @forks
 def test_a_full_disk_spends_nothing(path: Path) -> None:
     seen = run("full_disk", path)
-    assert "the ledger cannot be kept here" in seen["said"]
+    assert "cannot read or write the ledger here" in seen["said"]
     assert (seen["grown"], seen["entries"], seen["torn"]) == (0, 2, 0)
 
 
@@ -151,7 +151,7 @@ def test_a_ledger_that_lost_its_end_is_refused_and_left_alone(
     content = path.read_bytes()
     for length in [0, 10, content.index(b"\n") + 1, len(content) - 1, len(content) // 2]:
         path.write_bytes(content[:length])
-        with pytest.raises(LedgerDamaged, match="lines up to 3 were written, and they are gone"):
+        with pytest.raises(LedgerDamaged, match="lines up to 3 were written but are missing"):
             opened()
         assert path.read_bytes() == content[:length]
 
@@ -180,7 +180,7 @@ def test_an_older_ledger_grown_in_another_way_is_refused(
     head.write_bytes(older_head)
     ledger.spend(spend(["t3"]))
     head.write_bytes(newer_head)
-    with pytest.raises(LedgerDamaged, match="line 3: another line was written here"):
+    with pytest.raises(LedgerDamaged, match="line 3: a different line was written here"):
         opened()
 
 

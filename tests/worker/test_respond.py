@@ -238,7 +238,7 @@ def test_only_the_systems_randomness_makes_reports(randomness: Any, ledger: Ledg
     [
         ([], COIN, {}, UsageError, "nothing to report"),
         (["yes"], COIN, {}, UsageError, "a sequence of Answer"),
-        (answers("maybe"), COIN, {}, DataError, "answer 1 is none of the labels"),
+        (answers("maybe"), COIN, {}, DataError, "answer 1 is not one of the labels"),
         (answers(11), GRID, {}, DataError, r"outside the range 0\.\.10"),
         (answers("many"), GRID, {}, DataError, "not a number"),
         (answers(10**400), GRID, {}, DataError, "too large a number"),

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sottovoce.cli.command_classes import EpsilonsCommand, RegistryCommand
-from sottovoce.cli.option_names import as_options
+from sottovoce.cli.option_names import with_options
 from sottovoce.errors import (
     DataError,
     NotInstalled,
@@ -499,7 +499,7 @@ def main() -> None:
                 raise KeyboardInterrupt from None
             raise
     except SottovoceError as error:
-        typer.echo(f"sottovoce: {as_options(str(error))}", err=True)
+        typer.echo(f"sottovoce: {with_options(str(error))}", err=True)
         sys.exit(_code(error))
     except KeyboardInterrupt:
         typer.echo("sottovoce: stopped; nothing was written", err=True)

@@ -1,38 +1,46 @@
-"""Errors of the library name Python arguments; a command prints them as its options."""
+"""Messages of the Python library, with a command's options in place of Python's keywords."""
 
 from __future__ import annotations
 
 import re
 
-ARGUMENTS = (
-    "bad_rows", "clip", "columns", "domain", "engine", "force", "format", "gold_columns",
-    "hide_participation", "max_rounds", "memory", "method", "policy", "repeats", "seed", "unit",
-)  # fmt: skip
-"""Arguments of the library that are options of commands under the same name."""
+KEYWORDS = frozenset({
+    "bad_rows", "checkpoint", "clip", "columns", "domain", "engine", "force", "format",
+    "gold_columns", "hide_participation", "labels", "master", "max_rounds", "memory", "method",
+    "policy", "range", "repeats",
+    "sample", "seed", "unit",
+})  # fmt: skip
+"""Keywords of the library that are options of commands, under the same name."""
 
-_ARGUMENT = re.compile(
-    rf"(?<![\w.-])({'|'.join(ARGUMENTS)})="
-    r"""(?:"(?P<text>[^"]*)"|(?P<number>N)\b|Kind\.(?P<kind>[A-Z]+)|\{(?P<pairs>[^}]*)\}|True\b"""
-    r"""|Domain\.numeric\((?P<range>[^)]*)\))?"""
+_AS_PUBLISHED = "calibration=Calibration.AS_PUBLISHED"
+_KEYWORD = re.compile(
+    r"(?<![\w.,=-])(?P<name>[a-z_]+)="
+    r"(?:True\b|(?P<number>N)\b|\"(?P<text>[^\"\n]*)\"|[A-Z]\w*\.(?P<member>[A-Z_]+)"
+    r"|\{(?P<pairs>[^}]*)\}|Domain\.numeric\((?P<range>[^)]*)\)|(?![\w'\"(\[]))"
 )
 _PAIR = re.compile(r'"(\w+)": "([^"]*)"')
 
 
-def as_options(message: str) -> str:
-    """A message with options in place of Python arguments.
+def with_options(message: str) -> str:
+    """The message as a command prints it.
 
-    >>> as_options('drop domain=, or pass bad_rows="drop"; force=True replaces it')
-    'drop --domain, or pass --bad-rows drop; --force replaces it'
-    >>> as_options('pass columns={"worker": "who", "task": "…"} or domain=Kind.ORDINAL')
-    'pass --columns worker=who,task=… or --domain ordinal'
+    >>> with_options('choose with repeats=, or pass bad_rows="drop", unit=Unit.WORKER, force=True')
+    'choose with --repeats, or pass --bad-rows drop, --unit worker, --force'
+    >>> with_options('columns={"worker": "who", "task": "…"}, domain=Domain.numeric(LOW, HIGH)')
+    '--columns worker=who,task=…, --domain numeric:LOW..HIGH'
     """
-    return _ARGUMENT.sub(_option, message)
+    return _KEYWORD.sub(_option, message.replace(_AS_PUBLISHED, "--as-published"))
 
 
-def _option(found: re.Match[str]) -> str:
-    value = found["text"] or found["number"] or (found["kind"] or "").lower()
-    if found["pairs"]:
-        value = ",".join(f"{role}={column}" for role, column in _PAIR.findall(found["pairs"]))
-    if found["range"]:
-        value = "numeric:" + "..".join(found["range"].split(", "))
-    return f"--{found[1].replace('_', '-')} {value}".rstrip()
+def _option(keyword: re.Match[str]) -> str:
+    name = keyword["name"]
+    if name not in KEYWORDS:
+        return keyword.group()
+    value = keyword["text"] or keyword["number"] or ""
+    if keyword["member"]:
+        value = keyword["member"].lower().replace("_", "-")
+    if keyword["pairs"]:
+        value = ",".join(f"{role}={column}" for role, column in _PAIR.findall(keyword["pairs"]))
+    if keyword["range"]:
+        value = "numeric:" + "..".join(keyword["range"].split(", "))
+    return f"--{name.replace('_', '-')} {value}".rstrip()

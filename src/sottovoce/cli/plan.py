@@ -190,6 +190,8 @@ def pilot_of(
     with console.reading(source):
         table = _read(source, Kind.CATEGORICAL if counted else stated, columns)
     console.notes_of(table.reading)
+    if stated is None and table.domain.is_numeric:
+        raise UsageError("a pilot of numbers needs their public range: pass --range LOW HIGH")
     if counted and stated is not None:
         table = _with_labels(table, stated.size)
     truths = known and sottovoce.gold(

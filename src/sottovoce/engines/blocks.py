@@ -1,8 +1,8 @@
-"""How the tasks are cut into blocks: by the data alone, so that sums do not depend on the machine.
+"""Blocks of tasks: cut by the data alone, so that sums do not depend on the machine.
 
-A sum is made per block from zero, and the blocks are added in their order. Whoever makes a block's
-sum, and when, changes nothing: one thread, many threads or a cluster give the same bits. A step's
-value is added up by its compiled twin where there is one and it pays.
+Each block's sum starts from zero, and the block sums are added in order. The result is the same to
+the bit on one thread, on many threads or on a cluster. A step's value is computed by its compiled
+version where there is one and it is faster.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _ANSWERS_PER_SUM = 8
 
 
 def block_count(answers: int, size: int) -> int:
-    """How many blocks to cut `answers` reports into when a sum has `size` numbers.
+    """The number of blocks for `answers` reports when a sum has `size` numbers.
 
-    At most 64, and few enough that adding up blocks stays small beside making them: a block has
-    at least 16,384 reports and eight for every number of the sum.
+    At most 64, and few enough that adding the blocks up is cheap compared with computing them: a
+    block has at least 16,384 reports, and at least eight for every number of the sum.
     """
     return max(1, min(MOST_BLOCKS, answers // max(_ANSWERS_PER_BLOCK, _ANSWERS_PER_SUM * size)))
 
@@ -58,7 +58,7 @@ R = TypeVar("R")
 
 
 def in_order(work: Callable[[B], R], blocks: Iterable[B], threads: int) -> Iterator[R]:
-    """Each block's outcome, in order, with at most one block per thread under way."""
+    """Each block's result, in order, with at most one block in progress per thread."""
     if threads == 1:
         yield from map(work, blocks)
         return

@@ -1,4 +1,4 @@
-"""The sums of a run in a folder, kept as they are made: an interrupted run goes on from them."""
+"""Checkpoints: the sums of a run in a folder, from which an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _RUN = "run.json"
 
 
 class KeptSums:
-    """A file for each sum, whole or not there, and one that says which run they belong to.
+    """One file for each sum, written atomically, and one that identifies the run.
 
-    `identity` stands for all that the sums depend on: the table, the method, its parameters. A
-    folder with another is refused. Where a sum is missing or damaged, those after it count for
-    nothing: they are made again.
+    `identity` covers everything the sums depend on: the table, the method, its parameters. A folder
+    with another identity is refused. If a sum is missing or damaged, it and all later ones are
+    computed again.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -42,7 +42,7 @@ class KeptSums:
             self._check(identity)
 
     def read(self, number: int) -> FloatArray | None:
-        """The sum of that number; None where it is still to be made."""
+        """The sum of that number; None if it is still to be computed."""
         try:
             content = self._path(number).read_bytes()
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class KeptSums:
         return self._folder / f"sum-{number:05d}"
 
     def _forget(self, number: int) -> None:
-        """Remove this sum and those after it."""
+        """Remove this sum and all later ones."""
         while self._path(number).exists():
             self._path(number).unlink()
             number += 1
@@ -81,20 +81,21 @@ class KeptSums:
             found = None
         if found != {"version": 1, "run": identity}:
             raise UsageError(
-                f"{self._folder} keeps the sums of another run (another table, method or "
+                f"{self._folder} is the checkpoint of another run (a different table, method or "
                 "parameter): name another folder"
             )
 
 
 def checkpoint_lock(folder: str | os.PathLike[str]) -> AbstractContextManager[str]:
-    """The folder of a checkpoint, made if there is none, held against other processes."""
+    """The folder of a checkpoint, created if missing, and locked against other processes."""
     return folder_lock(
-        folder, lambda place: UsageError(f"another run goes on from {place}: wait for its end")
+        folder,
+        lambda place: UsageError(f"another run uses the checkpoint {place}: wait until it ends"),
     )
 
 
 def identity_of(parts: Mapping[str, Any]) -> str:
-    """A digest of what a run depends on."""
+    """A digest of everything a run depends on."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -104,11 +105,11 @@ def _head(body: FloatArray) -> bytes:
 
 
 def _array(head: bytes, body: bytes) -> FloatArray | None:
-    """The sum in a file; None where it is not what was written."""
+    """The sum in a file; None if the file is damaged."""
     try:
         shape = tuple(map(int, json.loads(head)["shape"]))
         array = np.frombuffer(body, "<f8").reshape(shape)
-        return array.copy() if _head(array) == head else None  # writable, as a new sum is
+        return array.copy() if _head(array) == head else None  # writable, like a new sum
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -118,4 +119,6 @@ def _file_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DataError(f"sums cannot be kept here: {error.strerror}", file=str(folder)) from None
+        raise DataError(
+            (f"cannot write the checkpoint: {error.strerror}"), file=str(folder)
+        ) from None

@@ -1,8 +1,8 @@
-"""Tables larger than memory: what an engine for one offers beyond the seam.
+"""Tables larger than memory: what their engines offer in addition to the protocol `Engine`.
 
-Its tasks lie elsewhere, on a disk or on a cluster. So `tasks` is empty and `map` gives no rows; the
-truths are told where the tasks lie, and written there, by an engine for the tasks at hand
-(`PartEngine`) once all sums are made.
+The tasks are on a disk or on a cluster. So `tasks` is empty and `map` gives no rows. Once all sums
+are computed, the truths are inferred and written where the tasks are, by an engine for the local
+tasks (`PartEngine`).
 """
 
 from __future__ import annotations
@@ -20,58 +20,58 @@ L = TypeVar("L", bound=Learnt)
 
 
 class Recoding(NamedTuple):
-    """What each label stands for instead: a symbol of another domain, or a number."""
+    """The new meaning of each label: a symbol of another domain, or a number."""
 
     codes: Codes | FloatArray
     domain: Domain
 
 
 class LargeEngine(Engine, Protocol):
-    """Sums over a table that is not in memory, and truths that are written where they are found."""
+    """Sums over a table that is not in memory, and truths that are written where the tasks are."""
 
     @property
     def answers(self) -> int:
-        """How many reports there are."""
+        """The number of reports."""
         ...
 
     @property
     def reading(self) -> Reading:
-        """What reading the table did to its rows."""
+        """What was changed or dropped when the table was read."""
         ...
 
     def write_truths(
         self, aggregator: SumsAggregator[L], learnt: L, folder: str | os.PathLike[str]
     ) -> None:
-        """Parquet files in a new folder: the table `truths` of `Result`, in no certain order."""
+        """Parquet files in a new folder: the table `truths` of `Result`, in no particular order."""
         ...
 
     def write_workers(self, columns: dict[str, FloatArray], folder: str | os.PathLike[str]) -> None:
-        """Parquet files in a new folder: each worker's name beside these columns."""
+        """Parquet files in a new folder: each worker's name with these columns."""
         ...
 
 
 class LargeTable(Protocol):
-    """A table that was opened and looked at, and is to be coded."""
+    """A table that was opened and inspected, and can be coded."""
 
     @property
     def domain(self) -> Domain:
-        """What its answers are, as given or as guessed."""
+        """The domain of its answers, given or inferred."""
         ...
 
     @property
     def simulated(self) -> bool:
-        """Whether it holds reports whose noise came from a seed."""
+        """Whether it holds simulated reports, whose noise came from a seed."""
         ...
 
     def engine(self, recoding: Recoding | None = None) -> LargeEngine:
-        """The table coded and sorted by task, once; under another domain where one is given."""
+        """The table coded and sorted by task, once; under another domain if one is given."""
         ...
 
 
 class PartEngine:
-    """Maps over the tasks of one part, wherever that lies; others have made the sums.
+    """Maps over the tasks of one part; the sums were computed elsewhere.
 
-    `workers` has no names: what a worker is called is not needed to tell a truth.
+    `workers` has no names: inferring a truth does not need them.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class PartEngine:
         return self._domain
 
     def total(self, step: Step) -> FloatArray:
-        raise UsageError(f"the sums of {type(step).__name__} are over more tasks than are at hand")
+        raise UsageError(f"the sums of {type(step).__name__} need more tasks than this part has")
 
     def map(self, step: Step) -> FloatArray:
         kernel = step.kernel() if self._kernels else None

@@ -37,7 +37,7 @@ class SortedReports(Protocol):
 
     @property
     def starts(self) -> StartsArray:
-        """Where each task's reports begin."""
+        """The position of each task's first report."""
         ...
 
     def part(self, first: int, last: int) -> Part:
@@ -68,7 +68,7 @@ class _Numbers:
 def arrange(reports: Reports, *, use_kernels: bool) -> SortedReports:
     """The reports grouped by task by a stable counting sort; within a task in the table's order.
 
-    Labels become one number a report, worker · labels + label: 4 bytes instead of 12.
+    Labels become one number per report, worker · labels + label: 4 bytes instead of 12.
     """
     numeric = reports.domain.is_numeric
     wide = len(reports.workers) * max(reports.labels, 1) > np.iinfo(np.uint32).max
@@ -128,14 +128,14 @@ def _sort_numbers() -> Callable[..., None]:
 
 
 THREADED_FROM = 20_000_000
-"""From so many reports on, a second core is worth waking."""
+"""From this number of reports on, a second thread pays off."""
 
 
 class LocalEngine:
     """Sums and maps over a table in memory.
 
-    `use_kernels` and `threads` are chosen by size; results are the same, to the bit, for any
-    number of threads.
+    `use_kernels` and `threads` are chosen by size; results are identical to the bit for any number
+    of threads.
 
     >>> from sottovoce.inference.steps.votes import AnswerCounts
     >>> table = Reports.of([0, 1, 0], [0, 0, 1], [1, 1, 0], domain=Domain.categorical("ab"))
@@ -176,7 +176,7 @@ class LocalEngine:
     def total(self, step: Step) -> FloatArray:
         add = adder(step, use_kernels=self._kernels)
         total = np.zeros(step.shape)
-        # NumPy steps add exactly, in any order: cutting would only add roundings between blocks.
+        # NumPy steps add exactly, in any order: blocks would only add rounding errors.
         count = block_count(self._answers, math.prod(step.shape)) if self._kernels else 1
         blocks = cut(self._layout.starts, count)
         if len(blocks) == 1:

@@ -1,4 +1,4 @@
-"""Engines around another engine: one that tells how far it is, one whose sums are kept."""
+"""Engines around another engine: one reports progress, one checkpoints its sums."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sottovoce.seams import Engine, Step
 
 
 class _Wrapped:
-    """Another engine, as it is: a subclass says what becomes of its sums."""
+    """A wrapper that passes everything on; subclasses override the sums."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._totals = engine, 0
@@ -37,10 +37,10 @@ class _Wrapped:
 
 
 class WatchedEngine(_Wrapped):
-    """Another engine, with a call after each pass over the reports.
+    """Another engine, with a callback after each pass over the reports.
 
-    Aggregators are pure and report no progress; every round is one `total`, so counting those
-    shows how far the work is.
+    Aggregators are pure and report no progress; every round is one `total`, so counting those shows
+    the progress.
     """
 
     def __init__(self, engine: Engine, watcher: Callable[[int], None]) -> None:
@@ -55,10 +55,10 @@ class WatchedEngine(_Wrapped):
 
 
 class Sums(Protocol):
-    """The sums of a run in their order, on something that outlives it."""
+    """Storage for the sums of a run, in order, that survives the run."""
 
     def read(self, number: int) -> FloatArray | None:
-        """The sum of that number, from 0; None where it is still to be made."""
+        """The sum of that number, from 0; None if it is still to be computed."""
         ...
 
     def append(self, number: int, sums: FloatArray) -> None:
@@ -67,10 +67,10 @@ class Sums(Protocol):
 
 
 class RecordedEngine(_Wrapped):
-    """Another engine, whose sums are kept.
+    """Another engine, whose sums are checkpointed.
 
-    An aggregator is a pure function of its sums: given those of an earlier run it asks for the same
-    steps again, and is where that run was without a pass over the reports.
+    An aggregator is a pure function of its sums: given those of an earlier run, it asks for the
+    same steps again and reaches the same point without a pass over the reports.
     """
 
     def __init__(self, engine: Engine, kept: Sums) -> None:
@@ -85,7 +85,7 @@ class RecordedEngine(_Wrapped):
             self._kept.append(number, sums)
         elif sums.shape != step.shape:
             raise DataError(
-                f"sum {number} of the checkpoint has shape {sums.shape} where {step.shape} is due: "
-                "it belongs to another run; name another folder"
+                f"sum {number} of the checkpoint has shape {sums.shape}, not {step.shape}: it "
+                "belongs to another run; name another folder"
             )
         return sums

@@ -1,4 +1,4 @@
-"""Files and folders appear whole or not at all."""
+"""Atomic output: files and folders appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sottovoce.errors import OutputExists, UsageError
 from sottovoce.files.locks import open_locked
 
 OLD = "old"
-"""Where a folder that is replaced lies for a moment."""
+"""The temporary name of a folder that is being replaced."""
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _UNFINISHED = ".unfinished"
@@ -23,11 +23,11 @@ _UNFINISHED = ".unfinished"
 
 @contextmanager
 def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends well.
+    """A temporary path next to `path` that replaces it when the block succeeds.
 
     An error or an interrupt inside the block leaves `path` as it was and removes the temporary
-    file. Without `force`, whatever exists at `path` is kept and `OutputExists` raised, also when
-    it appears while the block runs.
+    file. Without `force`, an existing `path` is kept and `OutputExists` is raised, even if it
+    appears while the block runs.
     """
     target = Path(path)
     check_target(target, force=force)
@@ -45,7 +45,7 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Refuse a place where nothing can be put."""
+    """Refuse a path that cannot be written."""
     target = Path(path)
     if not force and os.path.lexists(target):
         raise OutputExists(str(target))
@@ -57,10 +57,10 @@ def check_target(path: str | os.PathLike[str], *, force: bool = False) -> None:
 
 @contextmanager
 def durable_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, for its owner only, that is at `path`, on the disk, when the block ends.
+    """A private file to write to; it is at `path`, on the disk, when the block ends.
 
-    It replaces a file at `path`. An error inside the block leaves that one as it was. The
-    unfinished file of a process that was killed stays until `remove_unfinished`.
+    It replaces a file at `path`. An error inside the block leaves that file as it was. The
+    unfinished file of a killed process stays until `remove_unfinished`.
     """
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}{_UNFINISHED}")
     try:
@@ -77,7 +77,7 @@ def durable_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove the files that a crash has left half-written. No other process may be writing."""
+    """Remove the unfinished files of a crash. No other process may be writing."""
     for file in folder.glob(f"*{_UNFINISHED}"):
         file.unlink(missing_ok=True)
 
@@ -88,7 +88,7 @@ def flush(place: Path) -> None:
     try:
         opened = os.open(place, os.O_RDONLY if is_folder else os.O_RDWR)
     except PermissionError:
-        if is_folder:  # a system that lets no folder be opened
+        if is_folder:  # this system cannot open folders
             return
         raise
     try:
@@ -101,11 +101,11 @@ def flush(place: Path) -> None:
 def new_folder(
     path: str | os.PathLike[str], contents: Collection[str], *, force: bool = False
 ) -> Iterator[Path]:
-    """An empty folder beside `path` that takes its place when the block ends well.
+    """An empty folder next to `path` that replaces it when the block succeeds.
 
     An error or an interrupt inside the block leaves `path` as it was and removes the new folder.
-    What a process that was killed has left is removed by the next one for the same path. With
-    `force` a folder at `path` is replaced, if it has nothing in it but what is named in `contents`.
+    The leftovers of a killed process are removed by the next one that writes the same path. With
+    `force`, a folder at `path` is replaced if it contains nothing but the names in `contents`.
     """
     target = Path(os.path.abspath(path))
     _check_folder(target, contents, force=force)
@@ -115,7 +115,7 @@ def new_folder(
             new.mkdir(mode=0o700)
             yield new
             _flush_all(new)
-            _check_folder(target, contents, force=force)  # whatever has appeared meanwhile
+            _check_folder(target, contents, force=force)  # it appeared in the meantime
             _put_folder(new, target, aside / OLD)
             flush(target.parent)
     except OSError as error:
@@ -148,33 +148,33 @@ def _check_folder(target: Path, contents: Collection[str], *, force: bool) -> No
     other = sorted(set(os.listdir(target)) - set(contents))
     if other:
         raise UsageError(
-            f"{target} holds {other[0]}, which no export has put there: nothing is replaced; name "
-            "another folder"
+            f"{target} contains {other[0]}, which is not part of an export; nothing was replaced: "
+            "name another folder"
         )
 
 
 @contextmanager
 def _aside(target: Path) -> Iterator[Path]:
-    """A hidden folder beside the target, held against other processes, and gone afterwards."""
+    """A hidden folder next to the target, locked against other processes and removed afterwards."""
     place = target.with_name(f".{target.name}.new")
     place.mkdir(mode=0o700, exist_ok=True)
     try:
         lock = open_locked(place / "lock")
     except BlockingIOError:
-        raise UsageError(f"another process is writing {target}: wait for its end") from None
+        raise UsageError(f"another process is writing {target}; wait until it ends") from None
     with lock:
         try:
             _remove_what_is_left(place, target)
             yield place
         finally:
-            # The lock goes last: what it stands for is gone by then.
+            # The lock is removed last, after everything that it protects.
             _remove_what_is_left(place, target)
             (place / "lock").unlink()
             place.rmdir()
 
 
 def _remove_what_is_left(place: Path, target: Path) -> None:
-    """Everything but the lock; a folder that was moved away and never replaced goes back."""
+    """Remove everything but the lock; restore a folder that was moved away and never replaced."""
     if (place / OLD).exists() and not os.path.lexists(target):
         (place / OLD).rename(target)
     for left in ("new", OLD):

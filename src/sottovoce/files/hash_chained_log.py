@@ -1,4 +1,4 @@
-"""Logs whose lines are chained by hash, and durable once they have been acknowledged."""
+"""Logs whose lines are chained by hash and durable once acknowledged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sottovoce.files.private_files import translated_errors
 from sottovoce.model.canonical_json import canonical_bytes
 
 ORIGIN = "0" * 64
-"""What the first line holds on to."""
+"""The digest before the first line."""
 
 SLOT = 128
 """Bytes for one head; a disk writes them at once."""
@@ -30,7 +30,7 @@ _HEAD_FLAGS = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
 def chained(body: Mapping[str, Any], previous: str) -> tuple[bytes, str]:
     """A line, and its digest: SHA-256(digest of the previous line ‖ body).
 
-    It finds accidents, not forgers: whoever can write the file can write all of it anew.
+    The chain detects accidents, not forgery: anyone who can write the file can rewrite all of it.
 
     >>> line, digest = chained({"spent": 1}, ORIGIN)
     >>> verified(line[:-1], ORIGIN) == ({"spent": 1}, digest)
@@ -44,7 +44,7 @@ def chained(body: Mapping[str, Any], previous: str) -> tuple[bytes, str]:
 
 
 def verified(line: bytes, previous: str) -> tuple[dict[str, Any], str] | None:
-    """The body and digest of a line without its end; None if it is not what was written."""
+    """The body and digest of a line without its newline; None if it was altered."""
     text = line[: -len(_tail(ORIGIN))] + b"}"
     digest = _digest(text, previous)
     if line != text[:-1] + _tail(digest):
@@ -58,18 +58,17 @@ def verified(line: bytes, previous: str) -> tuple[dict[str, Any], str] | None:
 
 @dataclass(frozen=True, slots=True)
 class LockedLog:
-    """An open file of lines, held against other processes, and its head beside it.
+    """An open log file, locked against other processes, with its head in a second file.
 
     The head, in `<path>.head`, is the number and the digest of the last acknowledged line. Without
-    it, a file that lost its last lines would look like one that never had them, and their spending
-    could be done again.
+    it, a file that lost its last lines would look intact, and their budget could be spent again.
     """
 
     path: str
     file: int
 
     def read(self) -> tuple[list[bytes], int]:
-        """The whole lines, and the bytes after them: a write that was never acknowledged."""
+        """The complete lines, and the number of bytes after them (an unacknowledged write)."""
         with translated_errors(self.path):
             os.lseek(self.file, 0, os.SEEK_SET)
             content = b"".join(iter(lambda: os.read(self.file, 1 << 20), b""))
@@ -77,26 +76,26 @@ class LockedLog:
         return lines, len(rest)
 
     def check_head(self, digests: tuple[str, ...]) -> None:
-        """Refuse a file that has lost acknowledged lines, or has others instead."""
+        """Refuse a file that has lost acknowledged lines, or contains others instead."""
         head = self._head()
         if head is None:
             return
         number, digest = head
         if number >= len(digests):
-            fault = f"lines up to {number + 1:,} were written, and they are gone"
+            fault = f"lines up to {number + 1:,} were written but are missing"
             raise LedgerDamaged(self.path, line=len(digests) + 1, fault=fault)
         if digests[number] != digest:
-            fault = "another line was written here"
+            fault = "a different line was written here"
             raise LedgerDamaged(self.path, line=number + 1, fault=fault)
 
     def cut(self, count: int) -> None:
-        """Take the last bytes off."""
+        """Remove the last bytes."""
         with translated_errors(self.path):
             os.ftruncate(self.file, os.fstat(self.file).st_size - count)
             os.fsync(self.file)
 
     def append(self, line: bytes, number: int, digest: str) -> None:
-        """Write a line, durable when this returns; taken back, wherever it can be, on an error."""
+        """Write a line durably; on an error it is removed again if possible."""
         with translated_errors(self.path):
             size = os.lseek(self.file, 0, os.SEEK_END)
             try:
@@ -104,7 +103,7 @@ class LockedLog:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(self.file)
             except OSError:
-                # What cannot be taken back stays spent without a report: the safe side.
+                # A line that cannot be removed counts as spent without a report, which is safe.
                 with suppress(OSError):
                     os.ftruncate(self.file, size)
                     os.fsync(self.file)
@@ -112,7 +111,7 @@ class LockedLog:
             self._set_head(number, digest)
 
     def _head(self) -> tuple[int, str] | None:
-        """The newer of two slots, so that a crash while one is written leaves the other."""
+        """The newer of two slots: a crash while one is written leaves the other intact."""
         try:
             with open(f"{self.path}.head", "rb") as file:
                 content = file.read()
@@ -138,7 +137,7 @@ class LockedLog:
 
 @contextmanager
 def locked(path: str, timeout: float) -> Iterator[LockedLog]:
-    """The lines at a path, made if there are none, held until the block ends."""
+    """The log at a path, created if missing, and locked until the block ends."""
     with exclusive(path, timeout) as file:
         yield LockedLog(path, file)
 

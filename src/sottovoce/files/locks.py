@@ -15,7 +15,7 @@ from filelock import lock_descriptor, unlock_descriptor
 from sottovoce.errors import LedgerBusy, LedgerUnwritable, UsageError
 
 NAME = "lock"
-"""The file in a folder that stands for all of it."""
+"""The file in a folder whose lock covers the whole folder."""
 
 PAUSE = 0.005
 """Seconds between two attempts."""
@@ -24,7 +24,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class LockedFile:
-    """An open file that no other process or thread holds until the block ends."""
+    """An open file, locked against other processes and threads until the block ends."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -40,17 +40,17 @@ class LockedFile:
 
 
 def open_locked(path: str | os.PathLike[str], timeout: float = 0.0) -> LockedFile:
-    """The file at a path, made for its owner if there is none, and locked.
+    """The file at a path, created for its owner if missing, and locked.
 
-    A file that is held for longer than `timeout` seconds raises `BlockingIOError`; one that cannot
-    be opened, or is where there are no locks, another `OSError`.
+    Raises `BlockingIOError` if the file stays locked for longer than `timeout` seconds, and another
+    `OSError` if it cannot be opened or the file system has no locks.
     """
     deadline = time.monotonic() + timeout
     descriptor = os.open(path, _FLAGS, 0o600)
     try:
         while not lock_descriptor(descriptor, blocking=False):
             if time.monotonic() >= deadline:
-                raise BlockingIOError(errno.EWOULDBLOCK, "held by another process", str(path))
+                raise BlockingIOError(errno.EWOULDBLOCK, "locked by another process", str(path))
             time.sleep(PAUSE)
     except BaseException:
         os.close(descriptor)
@@ -60,25 +60,25 @@ def open_locked(path: str | os.PathLike[str], timeout: float = 0.0) -> LockedFil
 
 @contextmanager
 def exclusive(path: str | os.PathLike[str], timeout: float) -> Iterator[int]:
-    """Hold the file at a path, made if there is none; gives the open file's descriptor."""
+    """Lock the file at a path, created if missing; yields the open file's descriptor."""
     try:
         locked = open_locked(path, timeout)
     except BlockingIOError:
         raise LedgerBusy(os.fspath(path), seconds=timeout) from None
     except OSError as error:
-        # A network folder may have no locks, and then nothing would keep two processes apart.
+        # A network folder may have no locks; then two processes could write at once.
         raise LedgerUnwritable(os.fspath(path), reason=error.strerror or "no locks") from None
     with locked:
         yield locked.descriptor
 
 
 class DataFolderBusy(UsageError):  # noqa: N818 - reads as the fact it states
-    """Another process works in the data folder."""
+    """Another process uses the data folder."""
 
     def __init__(self, folder: str) -> None:
         super().__init__(
-            f"{folder} is in use by a running server (or an upgrade or restore): stop it first, or "
-            "name another folder with --data"
+            f"{folder} is in use by a running server (or an upgrade or restore); stop it first, "
+            "or use another data folder"
         )
         self.folder = folder
 
@@ -87,10 +87,10 @@ class DataFolderBusy(UsageError):  # noqa: N818 - reads as the fact it states
 def folder_lock(
     folder: str | os.PathLike[str], busy: Callable[[str], UsageError] = DataFolderBusy
 ) -> Iterator[str]:
-    """Hold the folder against other processes; where another holds it, `busy` is what is raised.
+    """Lock the folder against other processes; if another one holds it, raise `busy`.
 
-    The folder is made if there is none. The file stays when the block ends: removing it would let
-    two processes hold two files of one name.
+    The folder is created if missing. The lock file stays when the block ends: removing it would let
+    two processes lock two files of the same name.
     """
     place = make_folder(folder)
     try:
@@ -98,7 +98,7 @@ def folder_lock(
     except BlockingIOError:
         raise busy(str(place)) from None
     except OSError as error:
-        # A network folder may have no locks, and SQLite would not be safe on it either.
+        # A network folder may have no locks; SQLite would not be safe on it either.
         raise UsageError(
             f"{place} cannot be locked ({error.strerror}): use a folder on a local disk"
         ) from None
@@ -107,12 +107,12 @@ def folder_lock(
 
 
 def make_folder(folder: str | os.PathLike[str]) -> Path:
-    """A folder that only its owner can enter; one that exists is left as it is."""
+    """A folder that only its owner can enter; an existing one is left as it is."""
     place = Path(folder)
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError:
         raise UsageError(f"{place} is a file: name a folder") from None
     except OSError as error:
-        raise UsageError(f"{place} cannot be made: {error.strerror}") from None
+        raise UsageError(f"{place} cannot be created: {error.strerror}") from None
     return place

@@ -1,4 +1,4 @@
-"""Files that only their owner reads, and that are whole or not there, whatever happens."""
+"""Files that only their owner can read, written atomically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sottovoce.files.atomic_output import durable_file, flush
 
 
 def private_folder(path: Path) -> Path:
-    """The folder, made for its owner only where there is none."""
+    """The folder, created for its owner only if missing."""
     with translated_errors(path):
         for folder in (*reversed(path.parents), path):
             if not folder.exists():
@@ -22,14 +22,14 @@ def private_folder(path: Path) -> Path:
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file that has the new content or the old, and is on the disk when this returns."""
+    """Replace a file's content atomically; it is on the disk when this returns."""
     with translated_errors(path), durable_file(path) as file:
         file.write(content)
 
 
 @contextmanager
 def translated_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What the system refuses, as one line that names the file."""
+    """Turn an error of the operating system into one line that names the file."""
     try:
         yield
     except OSError as error:

@@ -13,27 +13,27 @@ NAME = "sottovoce"
 
 
 def home_folder() -> Path:
-    """Where a worker's ledger and reports are: `SOTTOVOCE_HOME`, or the user's data folder."""
+    """The folder of a worker's ledger and reports: `SOTTOVOCE_HOME`, or the user's data folder."""
     if chosen := os.environ.get("SOTTOVOCE_HOME"):
         return Path(chosen).expanduser()
     here = user_data_path(NAME, appauthor=False)
-    if sys.platform == "darwin":  # earlier versions did not look at XDG_DATA_HOME there
+    if sys.platform == "darwin":  # earlier versions did not read XDG_DATA_HOME there
         return _begun(Path.home() / "Library" / "Application Support" / NAME, here)
     return here
 
 
 def settings_folder() -> Path:
-    """Where the servers are that a requester has logged in to."""
+    """The folder with the servers that a requester has logged in to."""
     return _begun(
         Unix(NAME).user_config_path, user_config_path(NAME, appauthor=False, roaming=True)
     )
 
 
 def cache_folder() -> Path:
-    """Where datasets and simulated errors are kept."""
+    """The folder of cached datasets and simulated errors."""
     return _begun(Unix(NAME).user_cache_path, user_cache_path(NAME, appauthor=False))
 
 
 def _begun(earlier: Path, here: Path) -> Path:
-    """The folder of earlier versions where there is one: what is in it is not left behind."""
+    """The folder of earlier versions, if it exists, so that its files stay in use."""
     return earlier if earlier.is_dir() else here

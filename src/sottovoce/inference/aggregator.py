@@ -1,6 +1,6 @@
-"""What aggregators share: parameters checked at birth, the iteration and its end, and the `Result`.
+"""Common parts of aggregators: parameter validation, the iteration and its end, and the `Result`.
 
-Results are made from posteriors for labels, or from means and their errors for numbers.
+Results are built from posteriors for labels, or from means and their errors for numbers.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ from sottovoce.seams import Engine
 
 
 class Settled(NamedTuple):
-    """Where an iteration ended: the weights, the rounds it took, whether they had settled."""
+    """The end of an iteration: the weights, the number of rounds, and whether they converged."""
 
     weights: FloatArray
     rounds: int
     converged: bool
 
     def among(self, workers: Codes, count: int) -> Settled:
-        """Where it ended for some of the workers."""
+        """The same for a subset of the workers."""
         return self._replace(weights=self.weights[workers])
 
 
 class Limits(Protocol):
-    """What a method that iterates says about when to stop."""
+    """The stopping parameters of an iterative method."""
 
     @property
     def max_rounds(self) -> int:
-        """How many rounds there are at the most."""
+        """The maximum number of rounds."""
         ...
 
     @property
     def tolerance(self) -> float:
-        """How little the weights may move in the last round, relative to the largest."""
+        """The largest change of a weight in the last round, relative to the largest weight."""
         ...
 
 
@@ -69,10 +69,10 @@ def settle(
     start: FloatArray,
     answered: FloatArray,
 ) -> Settled:
-    """Update weights until none moves by more than `tolerance`, relative to the largest.
+    """Update weights until none changes by more than `tolerance`, relative to the largest.
 
-    A worker without answers has the others' mean weight: nothing speaks for or against it. A
-    tolerance of −∞ runs all rounds.
+    A worker without answers gets the mean weight of the others, because there is no evidence about
+    it. A tolerance of −∞ runs all rounds.
     """
     weights, active = start, answered > 0
     for rounds in range(1, limits.max_rounds + 1):
@@ -88,12 +88,12 @@ def settle(
 LABELS = frozenset({Kind.CATEGORICAL, Kind.ORDINAL})
 """Labels, ordered or not."""
 NUMBERS = frozenset({Kind.NUMERIC})
-"""Numbers; ordinal labels become numbers on the way in."""
+"""Numbers; ordinal labels are converted to numbers first."""
 ANY = LABELS | NUMBERS
 
 
 class Method(Protocol):
-    """An aggregator as provenance sees it: a name and a dataclass of parameters."""
+    """An aggregator as provenance records it: a name and a dataclass of parameters."""
 
     name: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -102,8 +102,7 @@ class Method(Protocol):
 def choose(scores: FloatArray, rng: np.random.Generator | None = None) -> Codes:
     """The label with the highest score of each row.
 
-    Labels within 1e-9 of the top tie: the first of them is chosen, or with `rng` any, each as
-    likely.
+    Labels within 1e-9 of the top tie: the first of them is chosen, or with `rng` one at random.
     """
     if rng is not None:
         top = row_max(scores)[:, np.newaxis]
@@ -148,9 +147,9 @@ def label_result(
     prior: FloatArray | None = None,
     domain: Domain | None = None,
 ) -> Result:
-    """Truths are the most probable labels; confidence is their probability.
+    """The most probable labels as truths; confidence is their probability.
 
-    `domain` is that of the truths where the reports are symbols and have another.
+    `domain` is the domain of the truths if the reports are symbols of another domain.
     """
     truths = choose(posterior)
     return Result(
@@ -179,11 +178,11 @@ def number_result(
     standard_error: FloatArray,
     domain: Domain | None = None,
 ) -> Result:
-    """Truths are numbers, each with its standard error.
+    """Numbers as truths, each with its standard error.
 
-    A task without answers gets the mean of the others' truths, and their spread as its error.
-    `domain` is that of the truths where the reports are symbols and have another: the method then
-    has placed every truth in it, and they are taken as they are.
+    A task without answers gets the mean of the other truths, and their spread as its error.
+    `domain` is the domain of the truths if the reports are symbols of another domain; the method
+    has then placed every truth in it, and truths are not changed.
     """
     answers = _answers(engine)
     if domain is None:
@@ -226,16 +225,16 @@ def _provenance(method: Method) -> Provenance:
 
 
 def check_parameters(method: Any) -> None:
-    """Refuse values that a dataclass of parameters does not declare.
+    """Refuse values that do not match the declared types of a parameter dataclass.
 
-    A `Literal` must be one of its values, a whole number and a number must be such; `max_rounds`
-    is at least 1. A negative `tolerance` is allowed: it runs all rounds.
+    A `Literal` must be one of its values; integers and floats must be numbers; `max_rounds` is at
+    least 1. A negative `tolerance` is allowed: it runs all rounds.
     """
     for name, kind in _hints(type(method)).items():
         value = getattr(method, name)
         if get_origin(kind) is Literal:
             if value not in get_args(kind):
-                raise UsageError(f"{name} is {' or '.join(get_args(kind))}, not {value!r}")
+                raise UsageError(f"{name} must be {' or '.join(get_args(kind))}, not {value!r}")
         elif kind is int and (isinstance(value, bool) or not isinstance(value, int)):
             raise UsageError(f"{name} must be a whole number, not {value!r}")
         elif kind is float and not _is_number(value):
@@ -245,7 +244,7 @@ def check_parameters(method: Any) -> None:
 
 
 def settings_of(method: type[Any]) -> list[str]:
-    """The parameters that can be written down: choices, whole numbers and numbers."""
+    """The parameters that can be serialised: choices, whole numbers and numbers."""
     kinds = _hints(method)
     return [
         name for name, kind in kinds.items() if kind in (int, float) or get_origin(kind) is Literal

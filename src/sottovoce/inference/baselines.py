@@ -1,4 +1,4 @@
-"""Baselines that a method has to beat: one answer for every task, the plain mean and median."""
+"""Baselines that a method should beat: one answer for every task, the plain mean and the median."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from sottovoce.seams import Engine
 
 
 class Common(NamedTuple):
-    """What every task is told: the shares of labels, or a mean and how far tasks' means are off."""
+    """The value for every task: the shares of labels, or a mean and the spread of tasks' means."""
 
     nobody: Settled
     row: FloatArray
     error: float
 
     def among(self, workers: Codes, count: int) -> Common:
-        """The same for some of the workers."""
+        """The same for a subset of the workers."""
         return self._replace(nobody=self.nobody.among(workers, count))
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The most frequent label, or the mean of all numbers, whatever the task.
+    """The most frequent label, or the mean of all numbers, for every task.
 
-    A method that does no better than this has learnt nothing about the tasks. Weights are 0:
-    nobody's answer to a task counts for that task.
+    A method that does no better than this has learnt nothing about the tasks. Weights are 0,
+    because no answer to a task counts for that task.
     """
 
     name: ClassVar[str] = "constant"
@@ -78,7 +78,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Median:
-    """The median of a task's numbers, the middle of the two middle ones if their number is even."""
+    """The median of a task's numbers; the midpoint of the middle two if their number is even."""
 
     name: ClassVar[str] = "median"
     takes: ClassVar[frozenset[Kind]] = NUMBERS

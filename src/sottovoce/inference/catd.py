@@ -32,7 +32,7 @@ class CATD:
     The numerator is the α/2 quantile of the chi-squared distribution with as many degrees of
     freedom as the worker has answers: the upper end of the interval for its variance decides. For
     labels the squares are 0 or 1. A sum of squares counts as at least a millionth of the workers'
-    mean, so that nobody's weight is infinite. Weights are scaled to sum to one.
+    mean, so that no weight is infinite. Weights are scaled to sum to one.
     """
 
     max_rounds: int = 100

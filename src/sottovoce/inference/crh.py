@@ -27,8 +27,8 @@ class CRH:
         loss    dₖ  = mean over the worker's answers of [vₖⱼ ≠ v*ⱼ]   or   (vₖⱼ − v*ⱼ)² / scaleⱼ
         weight  wₖ  = −ln( dₖ / Σ dₖ )
 
-    The scale of a number's loss is the variance of the task's answers, or with
-    `scaling="deviation"`, as the original prints it, their standard deviation.
+    The scale of a number's loss is the variance of the task's answers or, with
+    `scaling="deviation"` as in the original, their standard deviation.
     """
 
     max_rounds: int = 100
@@ -58,7 +58,7 @@ class CRH:
 
 
 def crh_weights(loss: FloatArray) -> FloatArray:
-    """−ln of each worker's share of the loss, kept above zero; all equal if nobody lost."""
+    """−ln of each worker's share of the loss, kept above zero; all equal if the total loss is 0."""
     total = loss.sum()
     share = loss / total if total > 0 else np.full_like(loss, 1 / len(loss))
     return np.asarray(-np.log(np.clip(share, _LEAST_SHARE, 1 - _LEAST_SHARE)))

@@ -23,22 +23,22 @@ from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
 Bound: TypeAlias = Literal["answers", "tasks"]
-"""What the prior's part of the bound is counted by."""
+"""The unit by which the bound counts the prior."""
 
 
 class Parameters(NamedTuple):
-    """What EM fits: `errors[worker · labels + answer, truth]` and `prior[truth]`."""
+    """The parameters of EM: `errors[worker · labels + answer, truth]` and `prior[truth]`."""
 
     errors: FloatArray
     prior: FloatArray
 
     def among(self, workers: Codes, count: int) -> Parameters:
-        """The parameters of some of the workers."""
+        """The parameters of a subset of the workers."""
         return self._replace(errors=narrowed(self.errors, workers, count))
 
 
 class Expectation(NamedTuple):
-    """Where EM ended: the parameters of the last E step and of the M step after it."""
+    """The end of EM: the parameters of the last E step and of the M step after it."""
 
     used: Parameters
     fitted: Parameters
@@ -46,7 +46,7 @@ class Expectation(NamedTuple):
     converged: bool
 
     def among(self, workers: Codes, count: int) -> Expectation:
-        """Where it ended for some of the workers."""
+        """The same for a subset of the workers."""
         used, fitted = (each.among(workers, count) for each in (self.used, self.fitted))
         return self._replace(used=used, fitted=fitted)
 
@@ -60,14 +60,14 @@ class DawidSkene:
             prior[t]      = mean over tasks of P(truthⱼ = t)
 
     Starts from vote shares. Stops when a bound on the log-likelihood, divided by the number of
-    answers, grows by less than `tolerance`. By default the bound counts ln prior once an answer, as
-    crowd-kit's does, so that both stop at the same round; `bound="tasks"` counts it once a task,
-    which is the evidence lower bound proper and never falls, so EM goes on for longer. The
-    posteriors of a round are the same. `known[task]` is the truth of a gold task, or −1.
+    answers, grows by less than `tolerance`. By default the bound counts ln prior once per answer,
+    as in crowd-kit, so that both stop at the same round. `bound="tasks"` counts it once per task,
+    which is the proper evidence lower bound and never falls, so EM runs longer. The posteriors of a
+    round are the same. `known[task]` is the truth of a gold task, or −1.
 
-    `precision="float32"` reads the errors in half the memory and adds up in float64 all the same;
-    its posteriors agree to about 1e-6. A worker's weight is its expected accuracy,
-    Σ_t prior[t] errorsₖ[t, t].
+    `precision="float32"` reads the errors in half the memory and still adds up in float64; its
+    posteriors agree to about 1e-6. A worker's weight is its expected accuracy, Σ_t prior[t]
+    errorsₖ[t, t].
     """
 
     max_rounds: int = 100
@@ -94,7 +94,9 @@ class DawidSkene:
         posterior = self.posterior(engine, learnt.used)
         confusions = learnt.fitted.errors.reshape(-1, labels, labels).transpose(0, 2, 1)
         idle = ~confusions.any(axis=(1, 2), keepdims=True)
-        confusions = np.where(idle, 1 / labels, confusions)  # no answers: any is as likely
+        confusions = np.where(
+            idle, 1 / labels, confusions
+        )  # no answers: every label is equally likely
         accuracy = np.einsum("t,wtt->w", learnt.fitted.prior, confusions)
         return label_result(
             self,
@@ -106,12 +108,12 @@ class DawidSkene:
         )
 
     def start(self, engine: Engine) -> Parameters:
-        """The parameters that vote shares imply."""
+        """The parameters that follow from vote shares."""
         step = VoteConfusions(len(engine.workers), engine.domain.size, self.known)
         return maximize(ConfusionSums(engine.total(step)))
 
     def expect(self, engine: Engine, start: Parameters) -> Expectation:
-        """EM from given parameters, until the bound settles or the rounds are used up."""
+        """EM from given parameters, until the bound converges or the rounds are used up."""
         fitted, log_fitted, bounds, before = start, logs(start), [], -np.inf
         for _ in range(self.max_rounds):
             used, log_used = fitted, log_fitted
@@ -134,11 +136,11 @@ class DawidSkene:
             return
         if self.known.shape != (engine.task_count,):
             raise UsageError(
-                f"known has one label (or -1) for each of the {engine.task_count:,} tasks, "
+                f"known must have one label (or -1) for each of the {engine.task_count:,} tasks, "
                 f"not shape {self.known.shape}"
             )
         if not np.all((self.known >= -1) & (self.known < engine.domain.size)):
-            raise UsageError(f"known labels are -1 to {engine.domain.size - 1}")
+            raise UsageError(f"known labels must be from -1 to {engine.domain.size - 1}")
 
     def _table(self, parameters: Parameters) -> tuple[Errors, FloatArray]:
         errors = parameters.errors.astype(self.precision, copy=False)
@@ -146,10 +148,10 @@ class DawidSkene:
 
 
 def maximize(sums: ConfusionSums) -> Parameters:
-    """The M step: each worker's answers given each truth, as probabilities, and the prior.
+    """The M step: P(answer | truth) of each worker, and the prior.
 
-    Counts below 1e-10 are raised to it among the labels the worker used; a label it never used
-    has probability 0. (So does crowd-kit.)
+    Counts below 1e-10 are raised to it among the labels the worker used; a label it never used has
+    probability 0 (as in crowd-kit).
     """
     labels = sums.counts.shape[1]
     used = sums.counts.sum(axis=1, keepdims=True) > 0.5
@@ -161,7 +163,7 @@ def maximize(sums: ConfusionSums) -> Parameters:
 
 
 def _answer_totals(counts: FloatArray) -> FloatArray:
-    """Σ over answers; on the scale of NumPy steps, the same for any order of labels."""
+    """Σ over answers; on the scale of NumPy steps, independent of the order of labels."""
     if counts.size >= COMPILED_FROM:
         return np.asarray(counts.sum(axis=1, keepdims=True))
     high, low = split(counts, counts.max(axis=1, keepdims=True), counts.shape[1])
@@ -173,9 +175,9 @@ def evidence(
 ) -> float:
     """E ln P(answers, truths | fitted) + entropy of the posteriors, the bound after the M step.
 
-    Takes the logarithms of both parameters (`logs`). Under the parameters that made the
-    posteriors, E ln P + entropy is the log-likelihood itself, so the entropy is what that exceeds
-    E ln P(answers, truths | used) by: no pass needs it.
+    Takes the logarithms of both parameters (`logs`). Under the parameters that gave the posteriors,
+    E ln P + entropy is the log-likelihood itself. So the entropy is the log-likelihood minus E ln
+    P(answers, truths | used), and needs no pass.
     """
     entropy = sums.log_likelihood - _expected(sums, used, sums.tasks)
     by = sums.tasks if bound == "tasks" else sums.counts.sum(axis=0)
@@ -183,11 +185,11 @@ def evidence(
 
 
 def logs(parameters: Parameters) -> Parameters:
-    """Logarithms; 0 for an answer of probability 0, whose count is 0 too."""
+    """Logarithms; 0 for an answer of probability 0, whose count is also 0."""
     errors = np.where(parameters.errors > 0, parameters.errors, 1.0)
     return Parameters(np.log(errors), np.log(np.maximum(parameters.prior, FLOOR)))
 
 
 def _expected(sums: ConfusionSums, logarithms: Parameters, by: FloatArray) -> float:
-    """E ln P(answers, truths), with ln prior counted `by`."""
+    """E ln P(answers, truths), with ln prior counted per task or per answer (`by`)."""
     return float(np.sum(sums.counts * logarithms.errors)) + float(by @ logarithms.prior)

@@ -1,4 +1,4 @@
-"""How close truths come to gold."""
+"""Evaluation of truths against gold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
     """
     rows, found = _positions(result, gold)
     if not found.any():
-        raise DataError("none of the gold tasks is among the answered ones: compare the task names")
+        raise DataError("no gold task has an answer: compare the task names")
     truths = result.values[rows[found]]
     wanted = gold.truths[found]
     unanswered = int(len(gold) - found.sum())
@@ -37,7 +37,7 @@ def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
 
 
 def _positions(result: Result, gold: Gold) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Where each gold task is among the result's, compared as text unless both are integers."""
+    """The position of each gold task in the result; compared as text unless both are integers."""
     tasks, wanted = result.tasks, gold.tasks
     if not (tasks.dtype.kind in "iu" and wanted.dtype.kind in "iu"):
         tasks, wanted = _as_text(tasks), _as_text(wanted)
@@ -52,7 +52,7 @@ def _as_text(values: npt.NDArray[np.generic]) -> npt.NDArray[np.str_]:
 
 
 def _interval(errors: FloatArray, rng: np.random.Generator) -> tuple[float, float]:
-    """Percentiles of the resampled mean; for very many tasks of its normal limit."""
+    """Percentiles of the resampled mean; for very many tasks, of its normal limit."""
     tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
     if len(errors) * _RESAMPLES > _MOST_DRAWS:
         from scipy.special import ndtri

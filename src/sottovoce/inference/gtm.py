@@ -18,7 +18,7 @@ from sottovoce.seams import Engine
 
 @dataclass(frozen=True, slots=True)
 class GTM:
-    """Workers have an error variance each; truths and variances are fitted by EM.
+    """Workers each have an error variance; truths and variances are fitted by EM.
 
     Answers are standardised within each task. With prior variance 1 for the truth and an
     inverse-gamma(α, β) prior for a worker's variance σₖ² (Zhao & Han 2012, §4):

@@ -1,4 +1,4 @@
-"""A first look at a table: its size, how much workers agree, and who stands out."""
+"""A first look at a table: its size, the agreement of workers, and suspicious workers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sottovoce.model.display import SHOWN, Display, Displayed
 from sottovoce.seams import Engine
 
 FALSE_ALARMS = 0.01
-"""How often a table of honest, equally able workers would raise any suspicion at all."""
+"""The probability that a table of honest, equally able workers raises any suspicion."""
 _LEAST_ANSWERS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """A worker worth a look, and why."""
+    """A worker to look at, and why."""
 
     worker: str
     answers: int
@@ -29,12 +29,12 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Inspection(Displayed):
-    """What a table holds.
+    """A summary of a table.
 
-    `sparsity` is the share of (worker, task) pairs without an answer. `agreement` is the chance
-    that two answers to one task are equal (labels), or the share of the variance of answers that
-    is between tasks (numbers); `chance` is what it would be if answers ignored the task. `alike`
-    are pairs of labels that differ only in case, spaces or how a number is written.
+    `sparsity` is the share of (worker, task) pairs without an answer. `agreement` is the
+    probability that two answers to one task are equal (labels), or the share of the variance of
+    answers that is between tasks (numbers); `chance` is its value if answers ignored the task.
+    `alike` are pairs of labels that differ only in case, spaces or the notation of a number.
     """
 
     workers: int
@@ -119,7 +119,7 @@ def _spread(counts: FloatArray) -> tuple[int, float, int]:
 
 
 def _alarm(workers: int) -> float:
-    """How many standard deviations are beyond chance when so many workers are looked at."""
+    """The number of standard deviations that is beyond chance among this many workers."""
     from scipy.special import ndtri
 
     return float(-ndtri(FALSE_ALARMS / max(workers, 1)))
@@ -141,7 +141,7 @@ def _labels(
     low = (rate - crowd) / deviation < -_alarm(workers)
     favourite = counts.argmax(axis=1)
     favoured = counts.max(axis=1)
-    # If all of k answers are the label that a share q of the crowd's answers are: q^k by chance.
+    # The probability that all k answers are a label that a share q of all answers has: q^k.
     luck = favoured * np.log(np.maximum(shares[favourite], np.finfo(float).tiny))
     constant = (favoured == per_worker) & (luck < np.log(FALSE_ALARMS / workers))
     found = []

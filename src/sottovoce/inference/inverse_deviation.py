@@ -23,7 +23,7 @@ class InverseDeviation:
         quality  qₖ ∝ 1 / σₖ,   σₖ² = mean over its answers of (vₖⱼ − μⱼ)²     (eq. 2)
 
     from qₖ = 1/m, scaled to sum to one. σₖ² counts as at least a millionth of the workers' mean, so
-    that nobody's quality is infinite.
+    that no quality is infinite.
     """
 
     max_rounds: int = 100

@@ -22,7 +22,7 @@ from sottovoce.seams import Engine
 
 
 class LatentParameters(NamedTuple):
-    """Where EM ended: the parameters of the last E step and of the M step after it."""
+    """The end of EM: the parameters of the last E step and of the M step after it."""
 
     used: Parameters
     fitted: Parameters
@@ -30,7 +30,7 @@ class LatentParameters(NamedTuple):
     converged: bool
 
     def among(self, workers: Codes, count: int) -> LatentParameters:
-        """Where it ended for some of the workers."""
+        """The same for a subset of the workers."""
         used, fitted = (each.among(workers, count) for each in (self.used, self.fitted))
         return self._replace(used=used, fitted=fitted)
 
@@ -68,7 +68,7 @@ class LatentLabel:
     def learn(self, engine: Engine) -> LatentParameters:
         if engine.domain.size != 2:
             raise UsageError(
-                f"latent-label is for two labels and the domain has {engine.domain.size}; "
+                f"latent-label takes two labels, and the domain has {engine.domain.size}; "
                 "dawid-skene takes any number"
             )
         fitted = self._maximize(ConfusionSums(engine.total(VoteConfusions(len(engine.workers), 2))))

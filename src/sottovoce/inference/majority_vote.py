@@ -15,12 +15,12 @@ from sottovoce.seams import Engine
 
 @dataclass(frozen=True, slots=True)
 class MajorityVote:
-    """The label most workers gave.
+    """The label that most workers gave.
 
         truth_j = argmax_x Σₖ [vₖⱼ = x]
 
     Ties go to the first label of the domain; confidence is the winner's share of the votes. A
-    worker's weight is the share of its answers that won, where labels that tie share the win.
+    worker's weight is the share of its answers that won; tied labels share the win.
     """
 
     name: ClassVar[str] = "majority-vote"

@@ -18,13 +18,13 @@ from sottovoce.seams import Engine
 
 
 class Coin(NamedTuple):
-    """What EM fits: each worker's accuracy and the prior."""
+    """The parameters of EM: each worker's accuracy and the prior."""
 
     skill: FloatArray
     prior: FloatArray
 
     def among(self, workers: Codes) -> Coin:
-        """The parameters of some of the workers."""
+        """The parameters of a subset of the workers."""
         return self._replace(skill=self.skill[workers])
 
     @property
@@ -34,7 +34,7 @@ class Coin(NamedTuple):
 
     @property
     def log_wrong(self) -> FloatArray:
-        """ln P(a certain other label is answered)."""
+        """ln P(one particular other label is answered)."""
         other = (1 - self.skill) / max(len(self.prior) - 1, 1)
         return np.asarray(np.log(np.clip(other, FLOOR, 1 - FLOOR)))
 
@@ -45,12 +45,12 @@ class Coin(NamedTuple):
 
     @property
     def odds(self) -> FloatArray:
-        """P(the truth is answered) / P(a certain other label is answered)."""
+        """P(the truth is answered) / P(one particular other label is answered)."""
         return np.asarray(np.exp(self.log_right - self.log_wrong))
 
 
 class CoinExpectation(NamedTuple):
-    """Where EM ended: the parameters of the last E step and of the M step after it."""
+    """The end of EM: the parameters of the last E step and of the M step after it."""
 
     used: Coin
     fitted: Coin
@@ -58,14 +58,14 @@ class CoinExpectation(NamedTuple):
     converged: bool
 
     def among(self, workers: Codes, count: int) -> CoinExpectation:
-        """Where it ended for some of the workers."""
+        """The same for a subset of the workers."""
         used, fitted = (each.among(workers) for each in (self.used, self.fitted))
         return self._replace(used=used, fitted=fitted)
 
 
 @dataclass(frozen=True, slots=True)
 class OneCoin:
-    """Dawid-Skene with one parameter a worker (Zhang et al. 2016, §2).
+    """Dawid-Skene with one parameter per worker (Zhang et al. 2016, §2).
 
         P(answer | truth) = skillₖ if answer = truth, else (1 − skillₖ) / (s − 1)
         E   P(truthⱼ = t) ∝ prior[t] Πₖ P(vₖⱼ | t)
@@ -100,7 +100,7 @@ class OneCoin:
         )
 
     def expect(self, engine: Engine) -> CoinExpectation:
-        """EM from vote shares, until the bound settles or the rounds are used up."""
+        """EM from vote shares, until the bound converges or the rounds are used up."""
         workers, labels = len(engine.workers), engine.domain.size
         answered = engine.total(AnswersPerWorker(workers))
         start = CoinSums(engine.total(VoteCoins(workers, labels)), labels)
@@ -123,7 +123,7 @@ class OneCoin:
 
 
 def _maximize(sums: CoinSums, answered: FloatArray) -> Coin:
-    # A sum of posteriors can pass the number of answers by a rounding error.
+    # A sum of posteriors can exceed the number of answers by a rounding error.
     skill = np.minimum(steady(sums.agreement / np.maximum(answered, 1)), 1.0)
     skill[answered == 0] = min(sums.agreement.sum() / answered.sum(), 1.0)
     return Coin(skill, steady(sums.tasks / max(sums.tasks.sum(), 1.0)))

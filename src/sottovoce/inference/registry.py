@@ -43,11 +43,11 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
         )
     }
 )
-"""Every aggregator under the name that the command line and `infer` know it by."""
+"""Every aggregator under its name on the command line and in `infer`."""
 
 
 def method_named(name: str, **parameters: Any) -> Aggregator:
-    """The aggregator of that name, or an error that says which names there are."""
+    """The aggregator of that name; an unknown name raises an error that lists the names."""
     if name not in METHODS:
         raise unknown_method(name, METHODS)
     known = settings_of(METHODS[name])
@@ -59,7 +59,7 @@ def method_named(name: str, **parameters: Any) -> Aggregator:
 
 
 def unknown_method(name: str, known: Iterable[str]) -> UsageError:
-    """What to say to a name that is none of those known: the nearest of them, or all."""
+    """A hint for an unknown name: the nearest known one, or all of them."""
     names = list(known)
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
@@ -67,7 +67,7 @@ def unknown_method(name: str, known: Iterable[str]) -> UsageError:
 
 
 def suits(name: str, domain: Domain) -> bool:
-    """Whether a method can run on a domain, ordinal labels passing for numbers where it needs them.
+    """Whether a method can run on a domain; ordinal labels count as numbers if it needs them.
 
     >>> suits("mean", Domain.ordinal([1, 2, 3])), suits("mean", Domain.categorical("ab"))
     (True, False)
@@ -79,14 +79,14 @@ def suits(name: str, domain: Domain) -> bool:
 
 
 def usual_methods(domain: Domain) -> tuple[str, ...]:
-    """Methods of which one usually does best on answers of a domain."""
+    """Methods that often do best on answers of a domain."""
     if domain.is_numeric:
         return CRH.name, GTM.name, Median.name
     return DawidSkene.name, OneCoin.name, MajorityVote.name
 
 
 def estimates_accuracy(name: str) -> bool:
-    """Whether a worker's weight by that method is an estimate of its accuracy."""
+    """Whether that method's weight estimates a worker's accuracy."""
     return name in (DawidSkene.name, OneCoin.name)
 
 

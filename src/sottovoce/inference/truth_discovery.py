@@ -17,19 +17,20 @@ ACCURACY_BOUNDS = (0.02, 0.98)
 
 @dataclass(frozen=True, slots=True)
 class TD:
-    """Weighted votes and log-odds weights in turns, from the majority on (P1 eq. 1-2).
+    """Alternating weighted votes and log-odds weights, starting from the majority (P1 eq. 1-2).
 
         truth_j = argmax_x Σₖ wₖ [vₖⱼ = x]                                     (eq. 1)
         pₖ = share of worker k's answers that are the truth, within [.02, .98]  (eq. 2)
         wₖ = ln( pₖ (s − 1) / (1 − pₖ) )
 
     The weight may be negative: a worker who is wrong more often than chance votes against its own
-    answer. P1's own g(p) = ln(p / (1 − p)) is the same for s = 2, but for s > 2 it turns useful
-    workers with 1/s < p < 1/2 around; `weight="as_published"` keeps it. `divide_by="tasks"` divides
-    matches by all tasks, as P1 prints it, instead of the tasks the worker answered.
+    answer. P1's own g(p) = ln(p / (1 − p)) is the same for s = 2, but for s > 2 it inverts the
+    votes of useful workers with 1/s < p < 1/2; `weight="as_published"` keeps it.
+    `divide_by="tasks"` divides matches by all tasks, as P1 prints it, instead of the tasks the
+    worker answered.
 
-    Answers that agree with one of several tied labels count in part. Confidence is the posterior
-    these weights mean under the one-coin model with an even prior: softmax of the weighted votes.
+    Answers that agree with one of several tied labels count in part. Confidence is the posterior of
+    these weights under the one-coin model with a uniform prior: softmax of the weighted votes.
     """
 
     max_rounds: int = 100
@@ -66,6 +67,6 @@ class TD:
 
 
 def log_odds(accuracy: FloatArray, labels: int) -> FloatArray:
-    """ln(p (s − 1) / (1 − p)), the weight a worker of accuracy p deserves among s labels."""
+    """ln(p (s − 1) / (1 − p)), the optimal weight of a worker of accuracy p among s labels."""
     bounded = np.clip(accuracy, *ACCURACY_BOUNDS)
     return np.asarray(np.log(bounded * max(labels - 1, 1) / (1 - bounded)))

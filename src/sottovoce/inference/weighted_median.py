@@ -27,8 +27,8 @@ class WeightedMedian:
         loss    dₖ  = mean over the worker's answers of |vₖⱼ − v*ⱼ| / standard deviation of task j
         weight  wₖ  = −ln( dₖ / Σ dₖ )
 
-    A median moves in jumps, so weights may cycle: then the round limit ends it and the result says
-    that it did not converge.
+    A median moves in jumps, so weights may cycle: then the iteration ends at the round limit and
+    the result says that it did not converge.
     """
 
     max_rounds: int = 100

@@ -1,7 +1,7 @@
-"""Weights of workers: for methods whose truths are weighted votes or weighted means.
+"""Weights of workers, for methods whose truths are weighted votes or weighted means.
 
-How far each worker is from the truths that some weights imply, losses kept away from zero, weights
-that sum to one, which workers matter most (P1 §6.2.3), and how far a weighted mean may be off.
+Workers' distances from the truths that some weights imply, losses bounded away from zero, weights
+that sum to one, the most important workers (P1 §6.2.3), and the error of a weighted mean.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEAST = 1e-6
 
 
 def relative_losses(losses: FloatArray, answered: FloatArray) -> FloatArray:
-    """Losses over the mean of those who answered, no smaller than a millionth; 1 if nobody lost."""
+    """Losses over the mean of workers with answers, at least a millionth; 1 if all are 0."""
     mean = float(losses.sum()) / max(int(np.count_nonzero(answered)), 1)
     if mean <= 0:
         return np.ones_like(losses)
@@ -40,18 +40,18 @@ def relative_losses(losses: FloatArray, answered: FloatArray) -> FloatArray:
 
 
 def shared(weights: FloatArray, answered: FloatArray) -> FloatArray:
-    """Positive weights scaled so that those of workers who answered sum to one."""
+    """Positive weights scaled so that those of workers with answers sum to one."""
     return np.asarray(weights / weights[answered > 0].sum())
 
 
 def importance(accuracy: npt.ArrayLike) -> FloatArray:
-    """How much larger P1's error bound grows without a worker of this accuracy.
+    """The factor by which P1's error bound grows without a worker of this accuracy.
 
         Im(k) = 1 / G(min(p, 1 − p)),   G(p) = (p/e + (1 − p) e)^ln(p / (1 − p))      (P1 eq. 6)
 
-    G bounds nothing (the published chain has a slip), but the order it gives is P1's: a worker
-    right or wrong half of the time has importance 1, a decisive one more. Accuracies are kept
-    within [.02, .98], as in `TD`.
+    G is not a valid bound (the published derivation has an error), but the order it gives is P1's:
+    a worker right or wrong half of the time has importance 1, a decisive one more. Accuracies are
+    kept within [.02, .98], as in `TD`.
 
     >>> [round(float(x), 4) for x in 1 / importance([0.1, 0.9, 0.5])]
     [0.1355, 0.1355, 1.0]
@@ -71,7 +71,7 @@ def important(accuracy: npt.ArrayLike, share: float) -> npt.NDArray[np.bool_]:
 
 
 def losses(engine: Engine, weights: FloatArray, scaling: Scaling) -> FloatArray:
-    """Each worker's summed loss: 0 or 1 a label (in part where labels tie), squares for numbers."""
+    """Each worker's summed loss: 0 or 1 per label (fractional for ties), squares for numbers."""
     if engine.domain.is_numeric:
         return engine.total(SquaredErrors(weights, scaling=scaling))
     agreement, answered = engine.total(Agreements(weights, engine.domain.size)).T
@@ -79,24 +79,24 @@ def losses(engine: Engine, weights: FloatArray, scaling: Scaling) -> FloatArray:
 
 
 WORKER_PRIOR = 2.0
-"""How many answers everybody's distance counts for beside a worker's own."""
+"""The number of answers that the crowd's distance counts as next to a worker's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorModel:
-    """What errors of weighted means follow from, if worker k's variance on task j is σⱼ² ρₖ.
+    """The error model of weighted means, with variance σⱼ² ρₖ for worker k on task j.
 
-    σⱼ² is the variance of the task's answers, drawn towards `pooled`, that of all tasks; ρₖ, in
+    σⱼ² is the variance of the task's answers, shrunk towards `pooled`, that of all tasks; ρₖ, in
     `relative`, is the mean of the worker's squared distances from the others' weighted mean
-    (`LeaveOneOut`), drawn towards the crowd's. Leaving a worker out matters: whoever has most of
+    (`LeaveOneOut`), shrunk towards the crowd's. Leaving a worker out matters: a worker with most of
     the weight is close to the weighted mean whether it is right or not. Then
 
         errorⱼ² = σⱼ² Σₖ hₖ² ρₖ / (Σₖ hₖ)²,   hₖ = wₖ + prior / nⱼ
 
-    A task with one answer has the error of an answer like the others'. Where no task has two,
-    nothing tells errors from truths: the spread of all answers bounds both, and for a single
-    answer the spread of the domain, if it has a range. Then `relative` is empty and `pooled` the
-    square of that spread.
+    A task with one answer has the error of an average answer. If no task has two answers, errors
+    cannot be separated from truths: the spread of all answers bounds both, and for a single answer
+    the spread of the domain, if it has a range. Then `relative` is empty and `pooled` the square of
+    that spread.
     """
 
     relative: FloatArray
@@ -105,15 +105,15 @@ class ErrorModel:
 
     @classmethod
     def none(cls) -> Self:
-        """For labels, which have no such errors."""
+        """An error model for labels, which have no such errors."""
         return cls(np.empty(0), 0.0, 0.0)
 
     def among(self, workers: Codes) -> Self:
-        """The same of some of the workers."""
+        """The same for a subset of the workers."""
         return replace(self, relative=self.relative[workers]) if len(self.relative) else self
 
     def standard_errors(self, engine: Engine, weights: FloatArray) -> FloatArray:
-        """The standard error of the weighted mean of each task at hand."""
+        """The standard error of the weighted mean of each local task."""
         counts = engine.map(AnswerCounts())
         if not len(self.relative):
             return np.full(len(counts), np.sqrt(self.pooled))
@@ -124,7 +124,7 @@ class ErrorModel:
 
 
 def fit_errors(engine: Engine, weights: FloatArray, prior: float = 0.0) -> ErrorModel:
-    """The errors that all reports show, under given weights."""
+    """The error model estimated from all reports, under given weights."""
     squares, freedom = engine.total(SpreadWithin())
     if freedom == 0:
         return ErrorModel(np.empty(0), _spread(engine) ** 2, prior)
@@ -138,7 +138,7 @@ def fit_errors(engine: Engine, weights: FloatArray, prior: float = 0.0) -> Error
 
 
 def _spread(engine: Engine) -> float:
-    """The deviation of all answers; of a single one, that of the domain."""
+    """The deviation of all answers; for a single one, that of the domain."""
     count, added = engine.total(TaskMeans())
     low, high = engine.domain.low, engine.domain.high
     if count > 1 or not np.isfinite(high - low):
@@ -147,22 +147,22 @@ def _spread(engine: Engine) -> float:
 
 
 class Weighed(NamedTuple):
-    """Workers' weights, and for numbers what says how far weighted means may be off."""
+    """Workers' weights, and for numbers the error model of weighted means."""
 
     settled: Settled
     errors: ErrorModel
 
     def among(self, workers: Codes, count: int) -> Weighed:
-        """The same of some of the workers."""
+        """The same for a subset of the workers."""
         return Weighed(self.settled.among(workers, count), self.errors.among(workers))
 
     def standard_errors(self, engine: Engine) -> FloatArray:
-        """How far the weighted mean of each task at hand may be off."""
+        """The standard error of the weighted mean of each local task."""
         return self.errors.standard_errors(engine, self.settled.weights)
 
 
 def weigh(engine: Engine, settled: Settled, prior: float = 0.0) -> Weighed:
-    """Weights, and what they mean for the errors of numbers."""
+    """Weights, and for numbers their error model."""
     if not engine.domain.is_numeric:
         return Weighed(settled, ErrorModel.none())
     return Weighed(settled, fit_errors(engine, settled.weights, prior))

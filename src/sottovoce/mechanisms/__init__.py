@@ -1,4 +1,4 @@
-"""Answer to report: one mechanism, one file."""
+"""Mechanisms, which turn answers into reports; each is one file."""
 
 from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.laplace import Laplace

@@ -30,9 +30,9 @@ def audit_mechanism(
     delta: float = 0.0,
     confidence: float = 0.95,
 ) -> Audit:
-    """The best lower bound on ε over a few pairs of neighbours, so many samples of each.
+    """The best lower bound on ε over a few pairs of neighbours, with `samples` samples of each.
 
-    The doubt is divided among the pairs, so the confidence holds for all of them together.
+    The failure probability is divided among the pairs, so the confidence holds for all together.
 
     >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> from sottovoce.mechanisms import RandomizedResponse
@@ -51,10 +51,10 @@ def audit_mechanism(
 
 
 def neighbors(mechanism: Mechanism, domain: Domain, answers: int, unit: UnitName) -> list[Pair]:
-    """Pairs of submissions that differ in their first answer, or per worker in all of them.
+    """Pairs of submissions that differ in their first answer or, per worker, in all of them.
 
-    The ends of a range; of labels the first two, and the ends; and each of these and NULL where not
-    answering is hidden too. All other answers are the first value.
+    The ends of a range; for labels the first two, and the ends; and each of these with NULL if
+    participation is hidden. All other answers are the first value.
     """
     last = Grid.over(domain).steps if domain.is_numeric else domain.size - 1
     values = [(0, last)] if domain.is_numeric else sorted({(0, 1), (0, last)})
@@ -73,7 +73,7 @@ def _submission(value: int, changed: int, answers: int) -> Codes:
 def submissions(
     mechanism: Mechanism, randomness: Randomness
 ) -> Callable[[Codes, int], npt.NDArray[Any]]:
-    """The sampler of whole submissions: one row each, a column per report (or per symbol of a set).
+    """The sampler of whole submissions: one per row, a column per report (or per symbol of a set).
 
     A report that is not sent is NaN, or -1 for each symbol.
     """
@@ -84,7 +84,7 @@ def submissions(
             np.repeat(np.arange(count, dtype=np.int32), tasks),
             np.tile(np.arange(tasks, dtype=np.int32), count),
             np.tile(answers, count),
-            # Every row is the same worker once more: what is public about a worker is the same.
+            # Every row is the same worker again: public values of a worker are the same.
             np.full(count, "worker", object),
             np.array([f"task {task}" for task in range(tasks)], object),
         )
@@ -101,7 +101,7 @@ def submissions(
 
 
 def _columns(mechanism: Mechanism, code: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], np.generic]:
-    """Reports as rows of numbers, and what stands for one that is not sent."""
+    """Reports as rows of numbers, and the value of a report that is not sent."""
     inner = unsampled(mechanism)
     if not isinstance(inner, SubsetSelection):
         return code[:, None], np.float64(np.nan)

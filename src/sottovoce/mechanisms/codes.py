@@ -1,6 +1,6 @@
-"""Between tables and codes: answers into a mechanism, reports out of it and back again.
+"""Conversion between tables and codes: answers for a mechanism, and its reports.
 
-Reports that arrive from outside become codes only if the mechanism can have sent them.
+Reports from outside become codes only if the mechanism can have sent them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sottovoce.model import (
 from sottovoce.seams import Mechanism
 
 NULL_TEXT = "NULL"
-"""How a report says that nothing is reported."""
+"""The text of a report without a value."""
 
 _SIDES = ("below", "not below")
 _ENDS = ("low", "high")
@@ -52,7 +52,7 @@ def answer_codes(values: Sequence[Label | None], domain: Domain) -> Codes:
         if value is not None:
             code = places.get(label_text(value))
             if code is None:
-                raise DataError(f"answer {row + 1:,} is none of the labels of {domain}")
+                raise DataError(f"answer {row + 1:,} is not one of the labels of {domain}")
             codes[row] = code
     return codes
 
@@ -65,7 +65,7 @@ def _numbers(values: Sequence[Label | None]) -> list[float]:
     try:
         return [float(value) for value in values if value is not None]
     except ValueError:
-        raise DataError("an answer is not a number, and the policy asks for numbers") from None
+        raise DataError("an answer is not a number, but the policy asks for numbers") from None
 
 
 def answer_cells(answers: Reports, domain: Domain) -> Cells:
@@ -73,19 +73,19 @@ def answer_cells(answers: Reports, domain: Domain) -> Cells:
     if domain.is_numeric:
         codes = Grid.over(domain).codes(answers.as_numbers().value)
     elif answers.domain.is_numeric:
-        raise UsageError(f"the answers are numbers, and the policy asks for {domain}")
+        raise UsageError(f"the answers are numbers, but the policy asks for {domain}")
     else:
         places = _places(domain)
         known = np.array([places.get(label_text(label), NULL) for label in answers.domain.labels])
         codes = known[answers.value].astype(np.int32)
         if (codes == NULL).any():
             row = int(np.flatnonzero(codes == NULL)[0]) + 1
-            raise DataError(f"answer {row:,} is none of the labels of {domain}", row=row)
+            raise DataError(f"answer {row:,} is not one of the labels of {domain}", row=row)
     return Cells(answers.worker, answers.task, codes, answers.workers, answers.tasks)
 
 
 def report_domain(alphabet: Alphabet, domain: Domain) -> Domain | Kind:
-    """What a table of reports holds, for whoever reads it."""
+    """The domain of a table of reports."""
     match alphabet:
         case Alphabet.LABELS:
             return domain
@@ -104,14 +104,14 @@ def report_domain(alphabet: Alphabet, domain: Domain) -> Domain | Kind:
 
 
 def recoded(reports: Reports, expected: Domain | Kind) -> Reports:
-    """A table that was read without its policy, as `report_domain` has it."""
+    """Check a table that was read without its policy, and give it the domain of `report_domain`."""
     if reports.domain == expected:
         return reports
     numbers = isinstance(expected, Domain) and expected.is_numeric
     if numbers != reports.domain.is_numeric and not (
         numbers and reports.domain.kind is Kind.ORDINAL
     ):
-        raise UsageError(f"these are {reports.domain}, and the policy's reports are {expected}")
+        raise UsageError(f"these are {reports.domain}, but the policy's reports are {expected}")
     if numbers:
         return reports.as_numbers()
     if isinstance(expected, Kind):
@@ -122,14 +122,15 @@ def recoded(reports: Reports, expected: Domain | Kind) -> Reports:
     if (value == NULL).any():
         row = int(np.flatnonzero(value == NULL)[0]) + 1
         raise DataError(
-            f"report {row:,} is none of the labels of {expected}: was it made under this policy?",
+            f"report {row:,} is not one of the labels of {expected}: was it made under this "
+            "policy?",
             row=row,
         )
     return replace(reports, value=value, domain=expected)
 
 
 def written_reports(codes: ReportCodes, alphabet: Alphabet, domain: Domain) -> list[Any]:
-    """Reports as they are written: labels, numbers, or the codes of a subset as `0 3 7`."""
+    """Reports as they are written: labels, numbers, or a subset's label codes as `0 3 7`."""
     if alphabet is Alphabet.SUBSETS:
         masks = map(int, codes)
         return [" ".join(str(i) for i in range(64) if mask >> i & 1) for mask in masks]
@@ -201,7 +202,7 @@ def _points(values: npt.NDArray[Any], grid: Grid) -> Codes:
 def _mask(text: str) -> int:
     mask = parsed_subset(text)
     if mask is None:
-        raise DataError("a report is no subset: write the numbers of its labels, as 0 3 7")
+        raise DataError("a report is not a subset: write the numbers of its labels, as 0 3 7")
     return mask
 
 
@@ -225,7 +226,7 @@ def names_of(values: Sequence[str]) -> Names:
 
 
 def admitted_codes(reports: Sequence[Label], mechanism: Mechanism, domain: Domain) -> ReportCodes:
-    """The codes of reports as `written_reports` wrote them. Errors say which, and quote none.
+    """The codes of reports that `written_reports` wrote. Errors name the row and quote nothing.
 
     >>> from sottovoce.mechanisms import RandomizedResponse
     >>> domain = Domain.categorical(["no", "yes"])
@@ -246,7 +247,7 @@ def code_type(alphabet: Alphabet) -> np.dtype[Any]:
 
 
 def longest_report(mechanism: Mechanism, domain: Domain) -> int:
-    """The most characters of one report in JSON, where letters beyond ASCII may be escaped."""
+    """The maximum length of one report in JSON, where letters beyond ASCII may be escaped."""
     match mechanism.alphabet:
         case Alphabet.SUBSETS:
             return len(json.dumps(" ".join(map(str, range(64)))))
@@ -266,7 +267,7 @@ def _sent_places(alphabet: Alphabet, domain: Domain) -> dict[tuple[type, Label],
 def _read(
     reports: Sequence[Label], alphabet: Alphabet, domain: Domain
 ) -> tuple[ReportCodes, npt.NDArray[np.bool_]]:
-    """The codes of reports, and which of them are written as reports of this alphabet are."""
+    """The codes of reports, and which of them are valid text for this alphabet."""
     match alphabet:
         case Alphabet.SUBSETS:
             masks = [_sent_mask(report) for report in reports]
@@ -291,7 +292,7 @@ def _there(codes: list[int | None]) -> npt.NDArray[np.bool_]:
 
 
 def _sent_mask(report: Label) -> int | None:
-    """The mask of a subset; None also where a member is there twice."""
+    """The mask of a subset; None also if a member is repeated."""
     mask = parsed_subset(report) if isinstance(report, str) else None
     twice = mask is not None and str(report).count(" ") >= mask.bit_count()
     return None if twice else mask
@@ -308,4 +309,4 @@ def _floats(reports: Sequence[Label]) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _refuse(place: int) -> NoReturn:
-    raise UsageError(f"report {place + 1:,} is none that this policy's mechanism sends")
+    raise UsageError(f"report {place + 1:,} is not one that this policy's mechanism can send")

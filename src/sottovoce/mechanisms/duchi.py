@@ -56,7 +56,7 @@ from sottovoce.seams import Randomness
 
 @dataclass(frozen=True, slots=True)
 class Duchi:
-    """Send the high end the likelier the larger the number (Duchi, Jordan & Wainwright 2018).
+    """Send the high end with a probability that grows with the number (Duchi et al. 2018).
 
         P(high | answer i) = u(i) / 2⁶⁴,   u(i) = other + ⌊(2⁶⁴ - 2 other) i / steps⌋
 
@@ -88,7 +88,7 @@ class Duchi:
     listing: ClassVar[Listing | None] = Listing(
         5,
         "Two ends: which end of the range it is nearer to",
-        counts="of 100 workers so many tell the true side",
+        counts="out of 100 workers, the number who report the true side",
     )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True
@@ -188,7 +188,7 @@ class Duchi:
 
 @lru_cache(maxsize=8)
 def _high(steps: int, other: int) -> Words:
-    # Products exceed 64 bits, so the table is made of Python integers.
+    # Products exceed 64 bits, so the table has Python integers.
     table = np.array(
         [other + (WORDS - 2 * other) * i // steps for i in range(steps + 1)], np.uint64
     )

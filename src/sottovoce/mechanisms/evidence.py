@@ -1,10 +1,10 @@
 """Reports as symbols of a channel for noise-aware inference, and as plain labels or numbers.
 
-With their law they are symbols of a finite law, coarsened where they are too many. Forgetting
-digits of a report is post-processing: the law of a coarse report is the sum of the laws of the
-reports it stands for, and stays exact.
+As symbols they have a finite law, coarsened if there are too many. Dropping digits of a report is
+post-processing: the law of a coarse report is the sum of the laws of the reports in it, and stays
+exact.
 
-Without it they are labels and numbers, as methods take them that know nothing of the noise.
+As labels and numbers they serve methods that do not model the noise.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from sottovoce.model import (
 from sottovoce.seams import CellMechanism
 
 MOST_POINTS = 256
-"""Answers on a finer grid are taken to lie on so many of its points."""
+"""Answers on a finer grid are assumed to lie on this many of its points."""
 BINS = 256
-"""Into so many cells reports that are numbers are put."""
+"""The number of cells for reports that are numbers."""
 SUMMED = 64
-"""So many reports of a cell stand for all of it where there are more."""
+"""This many reports of a cell represent all of it if there are more."""
 
 _NOTHING = "the report is NULL"
 
@@ -53,11 +53,11 @@ class LabelMechanism(CellMechanism, Protocol):
 
 
 class BoundedMechanism(CellMechanism, Protocol):
-    """A mechanism whose reports are points of a grid that ends somewhere beyond the range."""
+    """A mechanism whose reports are points of a grid that extends beyond the range."""
 
     @property
     def steps(self) -> int:
-        """How many steps the range has."""
+        """The number of steps of the range."""
         ...
 
     @property
@@ -86,10 +86,10 @@ def label_evidence(
     as_numbers: bool,
     states: tuple[FloatArray, FloatArray, FloatArray] | None = None,
 ) -> Evidence:
-    """Each label is the set of itself; NULL, after the last, the set without labels.
+    """Each label is the set of itself; NULL, after the last label, is the empty set.
 
-    `states` are P(the answer is reported) and P(a certain other symbol is) in each state that a
-    worker may have drawn, and how likely it is; by default there is one state.
+    `states` are P(the answer is reported) and P(one particular other symbol is) in each state that
+    a worker may have drawn, and the state's probability; by default there is one state.
     """
     if domain.is_numeric or as_numbers:
         return listed_evidence(mechanism, reports, domain)
@@ -110,7 +110,7 @@ def label_evidence(
 
 
 def answer_points(domain: Domain) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """Codes of answers, at most `MOST_POINTS` of them evenly spaced, and their numbers."""
+    """Codes of answers, at most `MOST_POINTS` of them equally spaced, and their numbers."""
     grid = Grid.over(domain)
     count = min(grid.steps + 1, MOST_POINTS)
     codes = np.rint(np.linspace(0, grid.steps, count)).astype(np.int64)
@@ -118,7 +118,7 @@ def answer_points(domain: Domain) -> tuple[npt.NDArray[np.int64], FloatArray]:
 
 
 def listed_evidence(mechanism: CellMechanism, reports: Reports, domain: Domain) -> Evidence:
-    """Each report that there is is a symbol."""
+    """Each report that occurs is a symbol."""
     cells = report_cells(reports, mechanism.alphabet, domain)
     listed = tuple(range(len(mechanism.channel().reports)))
     return coded(reports, cells.code.astype(np.int64), listed_channel(mechanism, domain, listed))
@@ -128,8 +128,8 @@ def listed_evidence(mechanism: CellMechanism, reports: Reports, domain: Domain) 
 def listed_channel(
     mechanism: CellMechanism, domain: Domain, reports: tuple[int, ...], *, masks: bool = False
 ) -> PointChannel:
-    """The law of these reports, which are codes or masks of sets, given each answer."""
-    # Kept, as those below: a simulation sees the same channel in every trial.
+    """The law of these reports (codes or masks of sets) given each answer."""
+    # Cached, like those below: a simulation has the same channel in every trial.
     codes, points = answer_points(domain)
     rows = _with_null(codes, null=mechanism.hides_participation)
     columns = np.array(reports, np.uint64 if masks else np.int64)
@@ -150,7 +150,7 @@ def _binned(
     mechanism: BoundedMechanism, domain: Domain
 ) -> tuple[npt.NDArray[np.int64], PointChannel]:
     first, count = -mechanism.beyond, mechanism.steps + 1 + 2 * mechanism.beyond
-    # Cell b is edges[b] … edges[b + 1] - 1; the ends, where reports are clamped, are their own.
+    # Cell b is edges[b] … edges[b + 1] - 1; each end, where reports are clamped, is its own cell.
     inner = np.linspace(1, count - 1, min(BINS, count - 2) + 1)
     edges = np.concatenate([[0], np.rint(inner).astype(np.int64), [count]])
     codes, points = answer_points(domain)
@@ -169,14 +169,14 @@ def _with_null(codes: npt.NDArray[np.int64], *, null: bool) -> npt.NDArray[np.in
 
 
 def plain_labels(reports: Reports, alphabet: Alphabet, domain: Domain) -> Reports:
-    """Labels as they are; NULL, after the last, is left out."""
+    """Labels unchanged; NULL, after the last label, is dropped."""
     if alphabet is Alphabet.LABELS:
         return reports
     return _rows(reports, reports.value < domain.size, reports.value, domain)
 
 
 def plain_numbers(reports: Reports, codes: npt.NDArray[Any], domain: Domain) -> Reports:
-    """Codes of a grid, perhaps between its points or beyond it, as numbers; NaN is left out."""
+    """Codes of a grid, perhaps between its points or beyond it, as numbers; NaN is dropped."""
     return _rows(reports, np.isfinite(codes), Grid.over(domain).values(codes), Domain.numeric())
 
 
@@ -197,7 +197,7 @@ def _rows(
 
 
 def left_out(reports: Reports, nulls: int) -> Reading | None:
-    """How the table was read, with so many NULL reports dropped."""
+    """How the table was read, with the number of dropped NULL reports."""
     if reports.reading is None or not nulls:
         return reports.reading
     return replace(reports.reading, dropped={**reports.reading.dropped, _NOTHING: nulls})

@@ -66,14 +66,15 @@ class Laplace:
         report = min(max(answer + z, -R), steps + R),  P(z) ∝ (ratio / 2⁶⁴)^|z|,  R = reach - steps
 
     in the integers of `Geometric`, so floating point leaks nothing, and the clamp makes every
-    report possible under every answer. ε is about steps · ln(2⁶⁴ / ratio); exactly, see `Clamped`.
+    report possible under every answer. ε is about steps · ln(2⁶⁴ / ratio); for the exact value see
+    `Clamped`.
 
-    `null` says what becomes of not answering: "absent" (who answered is public), "centre" or the
-    code of a point, which then stands for NULL, or "random", a uniform point. The law of NULL is
+    `null` sets the treatment of missing answers: "absent" (who answered is public), "centre" or the
+    code of a point, which then represents NULL, or "random", a uniform point. The law of NULL is
     that of an answer or a mixture of theirs, so NULL is as hidden as any answer (P4 Thm. 1).
 
-    Where the table ends before 14 noise scales (many steps, small ε) the clamp shortens reports:
-    their mean is then pulled to the middle, and only `log_likelihood` knows it.
+    If the table ends before 14 noise scales (many steps, small ε) the clamp shortens reports: their
+    mean is then biased towards the middle, and only `log_likelihood` accounts for it.
 
     >>> noise = Laplace.calibrated(Domain.numeric(0, 10, step=0.1), 1.0)
     >>> noise.steps, noise.law.beyond, round(noise.guarantee(5, Unit.WORKER).epsilon, 5)
@@ -86,7 +87,7 @@ class Laplace:
     reach: int
     null: str | int = "absent"
     step: str | None = None
-    """The size of a step as a fraction: only as published, where the paper's claim needs it."""
+    """The size of a step as a fraction: only as published, because the paper's claim needs it."""
 
     name: ClassVar[str] = "laplace"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
@@ -102,8 +103,8 @@ class Laplace:
     sound_as_published: ClassVar[bool] = False
     listing: ClassVar[Listing | None] = Listing(
         4,
-        "Laplace noise: the number, and some more or less",
-        counts="of 100 workers so many send a number near their own",
+        "Laplace noise: the number plus or minus some noise",
+        counts="out of 100 workers, the number who send a value near their own",
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = True
@@ -134,9 +135,9 @@ class Laplace:
     ) -> Self:
         """The least noise whose guarantee is within the target.
 
-        It lands within 1e-6 below as long as weights have bits for it, which is up to ε 20 per
-        answer; at 30 it may miss by 0.003, and above 34 to 42 (many steps to few) it stays at the
-        least noise that 64 bits can hold.
+        It lands within 1e-6 below the target while the weights have enough bits, which is up to ε
+        20 per answer; at 30 it may miss by 0.003, and above 34 to 42 (many steps to few) it stays
+        at the least noise that 64 bits can represent.
         """
         steps = grid_of(domain, cls.name).steps
         law = calibrated_cell(
@@ -153,9 +154,9 @@ class Laplace:
         """Noise of scale |Γ| / ε, with NULL replaced by a uniform value (P4 Eqs. 6-7).
 
         |Γ| is the number of values, for a range of numbers that of its grid points; the scale is in
-        the numbers themselves, whose sensitivity is max - min. So the true ε is that of
-        (max - min) / |Γ| times the claim: 0.9 for {0, …, 9}, 50 for {0, 100}, where 64-bit weights
-        end before: then this is the least noise they hold.
+        the numbers themselves, whose sensitivity is max - min. So the true ε is (max - min) / |Γ|
+        times the claim: 0.9 for {0, …, 9}, 50 for {0, 100}, where 64-bit weights end before: then
+        this is the least noise they can represent.
 
         >>> published = Laplace.as_published(Domain.ordinal(range(10)), 1.0)
         >>> round(published.claim().epsilon, 6), round(published.law.cell_epsilon, 6)
@@ -257,7 +258,7 @@ class Laplace:
             claimed,
             0.0,
             "P4 Thm. 1",
-            "counts the values where the range counts: the true epsilon per answer is "
+            "uses the number of values where the range matters: the true epsilon per answer is "
             f"{self.law.cell_epsilon:.4g}",
         )
 

@@ -1,4 +1,4 @@
-"""A worker's answers squeezed into a few noisy numbers, from which every task gets a report."""
+"""Matrix factorisation: a worker's answers as a few noisy numbers, and a report for every task."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ SOURCE = "upper bound: 1-norm sensitivity, tight per answer up to the rounding o
 
 @dataclass(frozen=True, slots=True)
 class MatrixFactorization:
-    """Report c + uᵀV, where u fits noisy sums of a worker's offsets (P4 Alg. 2, repaired).
+    """Report c + uᵀV, where u fits noisy sums of a worker's offsets (P4 Alg. 2, corrected).
 
         oⱼ = answer - c, or 0 for NULL                 c = `middle`, public
         zₗ = clamp(clamp((V o)ₗ) + noise)               clamp to ±S, S = reach / 2
@@ -85,13 +85,13 @@ class MatrixFactorization:
     is `Geometric` and independent. u and the reports are computed from z alone.
 
     One answer, changed to another or to or from NULL, moves o by at most N = `steps` in one place,
-    and so (V o)ₗ by at most pₗ N with Σ pₗ = r; clamping moves no two numbers apart. Let m be the
+    and so (V o)ₗ by at most pₗ N with Σ pₗ = r; clamping increases no distance. Let m be the
     largest loss of one zₗ under a shift by N, which is attained at a weight or at a tail of the
     table: m = max ln w(d)/w(d + N), ln T(d)/T(d + N). A shift by pₗ N is pₗ of those, so
 
         ε = r m  per answer,   k r m  for k answers of a worker.
 
-    S is some noise scales: where the sums are larger, reports are drawn to c.
+    S is some noise scales: where the sums are larger, reports are biased towards c.
 
     >>> law = MatrixFactorization.calibrated(Domain.ordinal(range(10)), 1.0)
     >>> print(law.guarantee(1, Unit.ANSWER), law.resolution, law.reach)
@@ -183,7 +183,7 @@ class MatrixFactorization:
         ridge: float = 0.0,
         salt: str = "",
     ) -> PublishedFactorization:
-        """P4 Alg. 2 to the letter, which hides no participation: for reproduction only."""
+        """P4 Alg. 2 to the letter, which does not hide participation: for reproduction only."""
         return PublishedFactorization.over(
             domain, epsilon, dimension=dimension, ridge=ridge, salt=salt
         )
@@ -215,7 +215,7 @@ class MatrixFactorization:
     def sums(
         self, codes: FloatArray, profiles: npt.NDArray[np.int64], randomness: Randomness
     ) -> FloatArray:
-        """z, a row per worker: all that reports are made of."""
+        """z, a row per worker: reports depend on nothing else."""
         offsets = np.where(codes == NULL, 0.0, codes - self.middle)
         furthest = self.reach // 2
         # Sums of integers below 2⁵³ are exact in floating point, in any order.
@@ -270,7 +270,7 @@ class MatrixFactorization:
         return self.cell_epsilon * (answers if Unit(unit) is Unit.WORKER else 1)
 
     def claim(self, epsilon: float | None = None) -> None:
-        """The paper's mechanism is another one."""
+        """The paper's mechanism is a different one."""
         return None
 
     def as_json(self) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class MatrixFactorization:
 
     @classmethod
     def of_json(cls, document: Any) -> Any:
-        """Either form: `form` tells them apart."""
+        """Either form: `form` distinguishes them."""
         if isinstance(document, dict) and document.get("form") == PublishedFactorization.form:
             return PublishedFactorization.of_json(document)
         small = ("steps", "middle", "dimension", "resolution", "ridge")
@@ -310,6 +310,6 @@ class MatrixFactorization:
 
 
 def _pure(epsilon: float, delta: float) -> float:
-    """The pure ε whose binary randomised response has this δ at ε, less its last digits."""
+    """The pure ε whose binary randomised response has this δ at ε, without its last digits."""
     pure = epsilon + math.log1p(delta * math.exp(-epsilon)) - math.log1p(-delta)
     return pure * (1 - 1e-10)

@@ -1,4 +1,4 @@
-"""Randomised response in which not answering is one more answer."""
+"""Randomised response with NULL (no answer) as an additional symbol."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class NullRandomizedResponse:
     alphabet: ClassVar[Alphabet] = Alphabet.LABELS_OR_NULL
     hides_participation: ClassVar[bool] = True
     citation: ClassVar[Citation] = Citation(
-        "randomised response in which not answering is one more answer", *P4
+        "randomised response with “no answer” as an additional answer", *P4
     )
     hiding: ClassVar[Mapping[str, Any] | None] = {}
     whole: ClassVar[bool] = False
@@ -111,7 +111,7 @@ class NullRandomizedResponse:
 
     @property
     def keep_probability(self) -> float:
-        """How often the answer itself is sent."""
+        """The probability that the answer itself is sent."""
         return self._law.keep_probability
 
     def draw(self, workers: int, randomness: Randomness) -> None:

@@ -1,7 +1,7 @@
-"""A guarantee in words: what becomes of 100 answers, as mechanisms of one alphabet say it.
+"""Guarantees in words: the odds for 100 answers, for each kind of report.
 
-People understand odds better than epsilon, and odds better than examples of output (Nanayakkara
-et al. 2023).
+People understand odds better than epsilon, and better than examples of output (Nanayakkara et al.
+2023).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LITTLE = 4.0
 """From this epsilon per answer on, little is hidden: of 100 answers of four labels 95 are sent."""
 
 LARGE = 0.001
-"""From this delta on, it has to be said what a delta is."""
+"""From this delta on, a warning explains the delta."""
 
 
 class Likely(Protocol):
-    """A mechanism that says how likely a report is, given its answer."""
+    """A mechanism that gives the likelihood of a report, given its answer."""
 
     def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
         """ln P(report | answer) for arrays of codes."""
@@ -30,21 +30,21 @@ class Likely(Protocol):
 
 
 def weakness_warning(epsilon: float, delta: float = 0.0) -> str | None:
-    """A warning where a guarantee per answer hides little or nothing; None where it does hide."""
+    """A warning if a guarantee per answer hides little or nothing; otherwise None."""
     if math.isinf(epsilon):
-        return "This promises to hide nothing: no finite epsilon holds at this delta."
+        return "This hides nothing: no finite epsilon holds at this delta."
     if delta >= LARGE:
-        return f"This hides little: with a chance of up to {delta:g} reports may betray anything."
+        return f"This hides little: with probability up to {delta:g} reports may reveal everything."
     if epsilon >= LITTLE:
-        return "This hides little: some reports can almost be taken at their word."
+        return "This hides little: some reports nearly reveal the answer."
     return None
 
 
 def label_odds(mechanism: Likely, labels: int, *, null: bool = False) -> Odds:
-    """Of a label that is kept, or replaced by any other one; with `null` NULL is one too."""
+    """The odds that a label is kept or replaced; with `null` NULL is a symbol too."""
     kept = _percent(mechanism.log_likelihood(0, 0))
     other = 100 * math.exp(float(mechanism.log_likelihood(1, 0)))
-    each = f", each other one by about {other:.2g}" if labels + null > 2 and kept < 100 else ""
+    each = f" (about {other:.2g} for each)" if labels + null > 2 and kept < 100 else ""
     nothing = " or nothing" if null else ""
     return Odds(
         kept,
@@ -54,7 +54,7 @@ def label_odds(mechanism: Likely, labels: int, *, null: bool = False) -> Odds:
 
 
 def point_odds(mechanism: Likely, steps: int, beyond: int | None = None) -> Odds:
-    """Of a number that is moved; a report may lie up to `beyond` points beyond the range."""
+    """The odds that a number moves little; reports may lie `beyond` points outside the range."""
     middle, tenth = steps // 2, max(1, steps // 10)
     # A report may reach less far beyond the range than a tenth of it.
     reach = tenth if beyond is None else beyond
@@ -63,20 +63,20 @@ def point_odds(mechanism: Likely, steps: int, beyond: int | None = None) -> Odds
     close = round(100 * min(1.0, likely))
     return Odds(
         close,
-        f"Of 100 workers with an answer in the middle of the range {close} send a number within "
-        f"a tenth of the range of it.",
+        f"Of 100 workers with an answer in the middle of the range {close} send a number that "
+        "differs by at most a tenth of the range.",
     )
 
 
 def side_odds(mechanism: Likely, question: str) -> Odds:
-    """Of a question with two sides, which is answered truly or not."""
+    """The odds that a question with two sides is answered correctly."""
     true = _percent(mechanism.log_likelihood(0, 0))
     yes, no = shares(true)
-    return Odds(true, f"Of 100 workers {yes} say truly {question}, and {no} do not.")
+    return Odds(true, f"Of 100 workers {yes} report correctly {question}, and {no} do not.")
 
 
 def shares(of_100: int) -> tuple[str, str]:
-    """So many and the others; no noise is never quite none."""
+    """The number and the remainder as text; 100 is shown as "more than 99"."""
     if of_100 == 100:
         return "more than 99", "fewer than 1"
     return str(of_100), str(100 - of_100)

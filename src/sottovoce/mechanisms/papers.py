@@ -1,4 +1,4 @@
-"""The papers that several mechanisms cite: who wrote it, for a sentence, and the work itself."""
+"""The papers that several mechanisms cite: the short citation, and the full reference."""
 
 from __future__ import annotations
 

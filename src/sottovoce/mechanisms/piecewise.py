@@ -56,7 +56,7 @@ from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_gu
 from sottovoce.seams import Randomness
 
 MOST_REPORTS = 1 << 18
-"""The most reports there are: for a small ε and many steps, fewer than the optimum."""
+"""The maximum number of reports: for a small ε and many steps, fewer than the optimum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Piecewise:
         P(a point outside) = outside / 2⁶⁴,   P(a point inside) = inside / 2⁶⁴,
         inside = ⌊(2⁶⁴ - V outside) / W⌋,   the remainder goes to the window's last point.
 
-    ε = ln((inside + remainder) / outside). Sizes follow the continuous optimum (Alg. 2): with
-    C = (exp(ε/2) + 1) / (exp(ε/2) - 1), `beyond` and `width` are (C - 1) / 2 ranges; where that is
-    more than 2¹⁸ reports, `beyond` and `width` are cut to fit, which costs variance, not bias.
+    ε = ln((inside + remainder) / outside). Sizes follow the continuous optimum (Alg. 2): with C =
+    (exp(ε/2) + 1) / (exp(ε/2) - 1), `beyond` and `width` are (C - 1) / 2 ranges; if that gives more
+    than 2¹⁸ reports, `beyond` and `width` are cut to fit, which costs variance, not bias.
 
     >>> rating = Piecewise.calibrated(Domain.numeric(0, 10, step=0.1), 2.0)
     >>> rating.beyond, rating.width, round(rating.cell_epsilon, 6)
@@ -102,7 +102,7 @@ class Piecewise:
     listing: ClassVar[Listing | None] = Listing(
         3,
         "Piecewise: mostly a number near the true one",
-        counts="of 100 workers so many send a number near their own",
+        counts="out of 100 workers, the number who send a value near their own",
     )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True
@@ -148,7 +148,7 @@ class Piecewise:
 
     @property
     def reports(self) -> int:
-        """K: how many reports there are."""
+        """K: the number of possible reports."""
         return self.steps + 1 + 2 * self.beyond
 
     @property
@@ -157,7 +157,7 @@ class Piecewise:
 
     @property
     def inside(self) -> int:
-        """The weight of a point of the window, but for the last."""
+        """The weight of a point of the window, except the last."""
         return (WORDS - self._outsiders * self.outside) // self.width
 
     @property
@@ -178,7 +178,7 @@ class Piecewise:
         window = np.uint64(WORDS - self._outsiders * self.outside)
         place = (words // np.uint64(self.inside)).astype(np.int64)
         within = left + np.minimum(place, self.width - 1)
-        # words - window wraps for those inside; they are chosen away.
+        # words - window wraps around for those inside; np.where discards them.
         other = ((words - window) // np.uint64(self.outside)).astype(np.int64) - self.beyond
         other += np.where(other >= left, self.width, 0)
         return cells.reporting(np.where(words < window, within, other).astype(np.int32))
@@ -212,14 +212,14 @@ class Piecewise:
         return self._offset + self._slope * moved
 
     def unbiased(self, reports: npt.ArrayLike) -> FloatArray:
-        """Codes whose mean is the answer's code, up to half a step of the window's rounding.
+        """Codes whose mean is the answer's code, up to half a step from the window's rounding.
 
-        E[report | i] is affine in left(i), and left(i) in i but for rounding by half a point; a
-        point of the window's path is steps / V ≤ 1 steps of the answer.
+        E[report | i] is affine in left(i), and left(i) in i up to rounding by half a point; a point
+        of the window's path is steps / V ≤ 1 steps of the answer.
         """
         per_step = self._slope * self._outsiders / self.steps
         if per_step <= 0:
-            raise UsageError("reports under this policy say nothing about answers")
+            raise UsageError("reports under this policy carry no information about answers")
         return (np.asarray(reports, np.float64) - self._offset) / per_step
 
     @property
@@ -237,7 +237,7 @@ class Piecewise:
 
     @property
     def cell_epsilon(self) -> float:
-        """Exact, since the windows of the first and the last answer end at different points."""
+        """Exact, because the windows of the first and the last answer end at different points."""
         return math.log1p((self.inside + self._remainder - self.outside) / self.outside)
 
     def cell_delta(self, epsilon: float) -> float:

@@ -1,4 +1,4 @@
-"""Policies: from what a requester asks for to a policy, and from a policy to its mechanism.
+"""Policies: made from a requester's target, and read back into a mechanism.
 
 A mechanism or sealed sum must keep what the policy promises, or the policy is refused.
 """
@@ -43,7 +43,7 @@ from sottovoce.seams import Mechanism, Release
 
 
 def policy_of(release: Release, domain: Domain, promise: Promise | None) -> Policy:
-    """A policy that says what a mechanism or a sealed sum is, with a promise it keeps, or none."""
+    """The policy of a mechanism or a sealed sum, with a promise it keeps, or none."""
     _check_fit(release, domain)
     calibration = Calibration.SOUND if promise else Calibration.AS_PUBLISHED
     stated = replace(domain, labels=stated_labels(domain))
@@ -53,16 +53,16 @@ def policy_of(release: Release, domain: Domain, promise: Promise | None) -> Poli
 
 
 def release_of(policy: Policy) -> Release:
-    """What a policy says of how answers get out, after checking that it keeps the promise."""
+    """The release of a policy, after checking that it keeps the promise."""
     if not isinstance(policy, Policy):
-        raise UsageError("this is no Policy: read_policy(path) reads one, make_policy makes one")
+        raise UsageError("not a Policy: read_policy(path) reads one, make_policy makes one")
     return _checked(policy.text())
 
 
 def mechanism_of(policy: Policy) -> Mechanism:
     """The mechanism of a policy, after checking that it keeps the policy's promise."""
     if isinstance(policy, Policy) and policy.sealed:
-        mechanism_from(policy.mechanism)  # refuses it and says why
+        mechanism_from(policy.mechanism)  # raises an error that says why
     found = release_of(policy)
     return cast("Mechanism", found)  # there is no other release
 
@@ -77,7 +77,7 @@ def sealed_of(policy: Policy) -> SealedSum:
 
 @lru_cache(maxsize=64)
 def _checked(text: str) -> Release:
-    """What a policy's text says; kept, since a check may take seconds and is often asked."""
+    """The release in a policy's text; cached, because a check may take seconds."""
     policy = Policy.parse(text)
     release = release_from(policy.mechanism)
     _check_fit(release, policy.domain)
@@ -86,7 +86,7 @@ def _checked(text: str) -> Release:
 
 
 def _check_fit(release: Release, domain: Domain) -> None:
-    """Refuse what is made for another domain: its guarantee would be about other answers."""
+    """Refuse a release made for another domain: its guarantee would be about other answers."""
     if isinstance(release, SealedSum):
         check_layout(release, domain)
         _check_null(release.hidden, domain)
@@ -102,25 +102,25 @@ def _check_fit(release: Release, domain: Domain) -> None:
     for field, (made_for, has) in found.items():
         if made_for is not None and made_for != has:
             raise UsageError(
-                f"the policy's {mechanism.name} is made for {made_for:,} {field} and its domain "
+                f"the policy's {mechanism.name} is made for {made_for:,} {field}, but its domain "
                 f"has {has:,}"
             )
 
 
 def _check_null(hides: bool, domain: Domain) -> None:
     if hides and NULL_TEXT in map(str, domain.labels):
-        raise UsageError(f"{NULL_TEXT} means not answering here: give that label another name")
+        raise UsageError(f"{NULL_TEXT} means “no answer” here: give that label another name")
 
 
 def _steps(domain: Domain) -> int:
     try:
         return Grid.over(domain).steps
-    except UsageError:  # labels that are no grid
+    except UsageError:  # labels that are not a grid
         return 0
 
 
 def check_promise(policy: Policy, release: Release) -> None:
-    """Refuse a policy whose release betrays more than it promises."""
+    """Refuse a policy whose release exceeds its promised privacy loss."""
     if policy.promise is None:
         if policy.calibration is Calibration.SOUND:
             raise UsageError("a policy that is not as published must promise something")
@@ -129,21 +129,21 @@ def check_promise(policy: Policy, release: Release) -> None:
     held = weakest_guarantee(release, promise.answers, promise.unit, promise.delta)
     if not held.within(promise.epsilon, promise.delta):
         raise UsageError(
-            f"the policy promises epsilon {promise.epsilon:g} per {promise.unit} and its "
+            f"the policy promises epsilon {promise.epsilon:g} per {promise.unit}, but its "
             f"mechanism only keeps {held}: it cannot be trusted"
         )
 
 
 def weakest_guarantee(release: Release, most: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
-    """What holds for every worker with up to so many answers."""
-    # Of a sample, a worker with no more answers than are sent sends all, and so betrays most.
+    """The guarantee for every worker with up to this many answers."""
+    # With a sample, a worker with no more answers than are sent sends all, and loses most.
     counts = {most, sent_by(release, most)}
     held = (release.guarantee(count, unit, delta) for count in sorted(counts))
     return max(held, key=lambda one: one.epsilon)
 
 
 MANY_LABELS = 10
-"""From so many labels on, a set of labels says more than one label does."""
+"""From this many labels on, a set of labels is more informative than one label."""
 
 WORDS_OF: Mapping[type, str] = {
     bool: "true or false",
@@ -153,16 +153,16 @@ WORDS_OF: Mapping[type, str] = {
     Layout: "a Layout",
     tuple: "a tuple of Keyholder",
 }
-"""What a parameter must be, in words."""
+"""The allowed kind of a parameter, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a requester asks for: a guarantee, and how workers take part.
+    """A requester's target: a guarantee, and how workers take part.
 
-    `hide_participation` makes not answering private too. `sample` is how many answers a worker
-    sends when the unit is the worker: a number, or None for the best by rule; `answers` of them
-    sends all. `show_draw` is when a worker sees what was drawn for it.
+    `hide_participation` makes it private whether a worker answered. `sample` is the number of
+    answers a worker sends when the unit is the worker: a number, or None for the best by rule; with
+    `answers` it sends all. `show_draw` is when a worker sees its drawn reports.
     """
 
     epsilon: float
@@ -175,7 +175,7 @@ class Target:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", Unit(self.unit))
-        _ = self.promise  # raises for what cannot be promised
+        _ = self.promise  # raises for an impossible promise
         if not isinstance(self.show_draw, ShowDraw):
             raise UsageError(
                 "show_draw must be ShowDraw.BEFORE_SEND or ShowDraw.AFTER_SEND, not "
@@ -184,12 +184,12 @@ class Target:
 
     @property
     def promise(self) -> Promise:
-        """The same as a policy states it."""
+        """The target as a policy states it."""
         return Promise(Unit(self.unit), self.epsilon, self.delta, self.answers)
 
 
 def default_mechanism(domain: Domain, target: Target) -> str:
-    """The mechanism for whoever names none: one that pages can run, and that loses little.
+    """The default mechanism: one that pages can run, and that loses little accuracy.
 
     In simulations subset selection does better than randomised response from about ten labels on.
     Of the mechanisms for numbers the piecewise one is never far from the best; it cannot hide
@@ -261,9 +261,14 @@ def _as_published(
 ) -> Release:
     published: Any = getattr(kind, "as_published", None)
     if target.unit is Unit.WORKER:
-        raise UsageError("the papers calibrate per answer: --as-published needs --unit answer")
+        raise UsageError(
+            "the papers calibrate per answer: calibration=Calibration.AS_PUBLISHED needs "
+            "unit=Unit.ANSWER"
+        )
     if published is None:
-        raise UsageError(f"{kind.name} has no calibration of a paper: drop --as-published")
+        raise UsageError(
+            f"{kind.name} has no published calibration: drop calibration=Calibration.AS_PUBLISHED"
+        )
     _check_parameters(kind.name, published, parameters)
     taken = signature(published).parameters
     if "delta" in taken:
@@ -273,19 +278,19 @@ def _as_published(
         parameters = {field: hiding[field] for field in hiding if field in taken} | parameters
     mechanism: Release = published(domain, target.epsilon, **parameters)
     if target.hide_participation and not mechanism.hides_participation:
-        raise UsageError(f"{kind.name} as published does not hide who answered what")
+        raise UsageError(f"{kind.name} as published does not hide participation")
     return mechanism
 
 
 def _samples(kind: type[Release], target: Target) -> bool:
-    """Whether a worker sends a few of its answers only."""
+    """Whether a worker sends only a sample of its answers."""
     if target.unit is Unit.ANSWER:
         if target.sample is not None:
-            raise UsageError("a sample of the answers is for --unit worker: drop --sample")
+            raise UsageError("a sample of the answers needs unit=Unit.WORKER: drop sample=")
         return False
     if kind.whole:
         if target.sample not in (None, target.answers):
-            raise UsageError(f"{kind.name} needs all answers of a worker: drop --sample")
+            raise UsageError(f"{kind.name} needs all answers of a worker: drop sample=")
         return False
     return target.sample != target.answers
 
@@ -301,7 +306,7 @@ def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]
     for field, value in parameters.items():
         if field not in taken:
             those = ", ".join(taken) or "none"
-            raise UsageError(f"{name} has no parameter {short(field)} to set; there are: {those}")
+            raise UsageError(f"{name} has no parameter {short(field)}; its parameters are: {those}")
         kinds = _kinds(taken[field])
         if not (type(value) in kinds or (float in kinds and type(value) is int)):
             wanted = " or ".join(WORDS_OF[kind] for kind in kinds if kind is not type(None))
@@ -309,29 +314,26 @@ def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]
 
 
 def _kinds(hint: Any) -> tuple[type, ...]:
-    """The types a parameter may have: all of a union, and of a tuple only that it is one."""
+    """The types a parameter may have: all of a union; a tuple is checked only to be one."""
     return (tuple,) if get_origin(hint) is tuple else get_args(hint) or (hint,)
 
 
 def _check_hiding(name: str, target: Target, release: Release) -> None:
-    """Refuse parameters that hide participation, or reveal it, against what was asked for.
+    """Refuse parameters that hide participation, or reveal it, contrary to the target.
 
-    How many cells a worker reports on, and so what a worker betrays, depends on it.
+    The number of cells a worker reports on, and so the privacy loss, depends on it.
     """
     if target.hide_participation and not release.hides_participation:
-        raise UsageError(f"these parameters of {name} do not hide who answered what")
+        raise UsageError(f"these parameters of {name} do not hide participation")
     if release.hides_participation and not (target.hide_participation or always_hides(name)):
         raise UsageError(
-            f"these parameters of {name} hide who answered what: say --hide-participation "
-            "(hide_participation=True)"
+            f"these parameters of {name} hide participation: pass hide_participation=True"
         )
 
 
 def _hiding(kind: type[Release]) -> Mapping[str, Any]:
-    """What makes a mechanism's calibration hide participation."""
+    """The parameters that make a mechanism's calibration hide participation."""
     if kind.hiding is None:
         those = sorted(name for name, each in RELEASES.items() if each.hiding is not None)
-        raise UsageError(
-            f"{kind.name} cannot hide who answered what; these can: {', '.join(those)}"
-        )
+        raise UsageError(f"{kind.name} cannot hide participation; these can: {', '.join(those)}")
     return kind.hiding

@@ -1,4 +1,4 @@
-"""Matrix factorisation as its paper has it: for reproduction, since it hides no participation."""
+"""Matrix factorisation as published: for reproduction, because it does not hide participation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from sottovoce.model.policy import check_target, decimal
 from sottovoce.seams import Randomness
 
 ROUNDS = 200
-"""Gradient steps; the paper goes on until the gradient is 0."""
+"""The number of gradient steps; the paper continues until the gradient is 0."""
 
 MOST_DIMENSIONS = 256
 
@@ -63,8 +63,8 @@ class PublishedFactorization:
         u = argmin Σ_T (aⱼ - uᵀvⱼ)² + 2 uᵀη,   ηₗ ~ Laplace(|Γ| / ε),   |vⱼ|₁ = 1
         by u ← u - (H u - g) / λmax(H),   H = Σ_T vⱼvⱼᵀ,   g = Σ_T aⱼvⱼ - η,   u ~ N(0, I) at first
 
-    Γ is the set of values, for numbers that of the grid. A worker with fewer answers than
-    dimensions has no minimum, and is refused unless `ridge` is added to H's diagonal.
+    Γ is the set of values, for numbers that of the grid. For a worker with fewer answers than
+    dimensions there is no minimum, and it is refused unless `ridge` is added to H's diagonal.
 
     P4 Thm. 4 claims ε per answer with NULL an answer like others. But the tasks answered are in H:
     for one report u the noise of neighbours differs by v (a - uᵀv), which has no bound, so no
@@ -133,8 +133,11 @@ class PublishedFactorization:
         delta: float = 0.0,
         answers: int = 1,
     ) -> NoReturn:
-        """No parameters of it keep a target."""
-        raise UsageError(f"{cls.name} as published keeps no finite epsilon: drop --as-published")
+        """No parameters of it meet a target."""
+        raise UsageError(
+            f"{cls.name} as published keeps no finite epsilon: drop "
+            "calibration=Calibration.AS_PUBLISHED"
+        )
 
     @property
     def scale(self) -> float:
@@ -143,12 +146,12 @@ class PublishedFactorization:
 
     @property
     def value_epsilon(self) -> float:
-        """The ε between two values of one answer, who answered what being public."""
+        """The ε between two values of one answer, if participation is public."""
         return self.steps * float(Fraction(self.step)) / self.scale
 
     @property
     def hides_participation(self) -> bool:
-        """Every task gets a report, though what it hides has no bound."""
+        """Every task gets a report, but the privacy loss has no bound."""
         return True
 
     def draw(self, workers: int, randomness: Randomness) -> None:
@@ -222,8 +225,8 @@ class PublishedFactorization:
             self.epsilon,
             0.0,
             "P4 Thm. 4",
-            "false between not answering and an answer, where no finite epsilon holds; between "
-            f"two values of an answer epsilon is {self.value_epsilon:.4g}",
+            "false between no answer and an answer, where no finite epsilon holds; between two "
+            f"values of an answer epsilon is {self.value_epsilon:.4g}",
         )
 
     def as_json(self) -> dict[str, Any]:

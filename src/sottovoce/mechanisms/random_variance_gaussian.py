@@ -1,6 +1,6 @@
-"""Gaussian noise of a variance that each worker draws and keeps to itself.
+"""Gaussian noise with a variance that each worker draws and keeps private.
 
-Floating point draws it, and the guarantee pays for that (`VarianceCurve`).
+It is drawn in floating point, and the guarantee accounts for that (`VarianceCurve`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.codes import report_cells
@@ -65,16 +65,16 @@ FLOAT_ERROR = 2.0**-47
 
 @dataclass(frozen=True, slots=True)
 class VarianceCurve:
-    """δ at ε for `answers` answers on a grid of so many steps; `rate` is per squared range.
+    """δ at ε for `answers` answers on a grid of `steps` steps; `rate` is per squared range.
 
-    The stated law has the δ of `delta_finite` with D = 1 per answer, √k per worker. A draw x that
-    is wrong by η (|x| + √V), in steps, rounds to another code only near a half step, which over all
+    The stated law has the δ of `delta_finite` with D = 1 per answer, √k per worker. A draw x with
+    an error of η (|x| + √V), in steps, rounds to another code only near a half step, which over all
     half steps has probability 2η (E|x| + E√V + 1). With η = 2e-15 that is below
 
         τ = 2⁻⁴⁷ (1 + steps / √λ)
 
-    for one answer; that words have 64 bits costs 2⁻⁶⁰ (1 + steps / √λ) of it. So the laws of both
-    neighbours are within k τ of the stated ones, and
+    for one answer; the 64 bits of a word account for 2⁻⁶⁰ (1 + steps / √λ) of it. So the laws of
+    both neighbours are within k τ of the stated ones, and
 
         P(S | a) ≤ exp(ε) P(S | a') + δ(ε) + (1 + exp(ε)) k τ.
     """
@@ -96,12 +96,12 @@ class VarianceCurve:
         return stated + (1 + math.exp(min(epsilon, 700.0))) * error
 
     def delta(self, epsilon: float) -> float:
-        """What holds at some ε holds at every larger one: beyond its least value δ stays there."""
+        """A guarantee at some ε holds at every larger one: beyond its minimum δ stays there."""
         check_epsilon(epsilon)
         return min(self.spent(min(epsilon, _turn(self))), 1.0)
 
     def epsilon(self, delta: float) -> float:
-        """The smallest ε at δ, rounded up; infinite where none holds."""
+        """The smallest ε at δ, rounded up; infinite if none holds."""
 
         def excess(epsilon: float) -> float:
             return self.spent(epsilon) - delta
@@ -119,7 +119,7 @@ class VarianceCurve:
 
 @lru_cache(maxsize=256)
 def _turn(curve: VarianceCurve) -> float:
-    """The ε from which on floating-point error would outgrow what a larger ε gains."""
+    """The ε from which on floating-point error outgrows the gain of a larger ε."""
     found = scipy.optimize.minimize_scalar(
         curve.spent, bounds=(0.0, 45.0), method="bounded", options={"xatol": 1e-3}
     )
@@ -133,13 +133,13 @@ LEAST_DELTA = 0.01
 """Below this delta it is far noisier than pure mechanisms, and no planner tries it."""
 
 LEVELS = 16
-"""Into so many equally likely cells inference cuts the law of a worker's variance."""
+"""The number of equally likely cells of a worker's variance in inference."""
 INNER, OUTER = 128, 64
 """Cells for reports within half a range of the range, and further out on either side."""
 
 ASSUMPTIONS = (
     "one variance per worker and campaign, never revealed",
-    "logarithm and normal quantile are right to 2e-15 of their size",
+    "logarithm and normal quantile have a relative error of at most 2e-15",
     "delta is integrated to within 1e-9, which is added to it",
 )
 
@@ -154,7 +154,7 @@ class RandomVarianceGaussian:
     `privacy.random_variance` with D = 1 per answer and √k per worker. There is no pure ε for two
     answers or more, at any rate: many reports near the answers show that V is near 0.
 
-    Here floating point decides what is sent, and `VarianceCurve` makes δ pay for it: δ = 0 is
+    The reports are computed in floating point, and `VarianceCurve` adds its cost to δ: δ = 0 is
     promised for no ε, not even for one answer, whose noise is Laplace.
 
     >>> law = RandomVarianceGaussian.calibrated(Domain.numeric(0, 10, 1), 1.0, delta=0.1, answers=9)
@@ -208,12 +208,12 @@ class RandomVarianceGaussian:
 
         low, high = -math.log(WORDS), math.log(WORDS) - 1
         # A smaller rate is more noise but also more steps of it, whose floating-point error counts:
-        # start where that is worth it.
+        # start where it pays off.
         start = next((at for at in np.arange(high, low, -1.0) if excess(at) <= 0), None)
         if start is None:
             raise UsageError(
-                f"delta {delta:g} at epsilon {epsilon:g} is beyond the precision of "
-                f"{cls.name}: allow a larger delta, or choose a coarser step"
+                f"delta {delta:g} at epsilon {epsilon:g} is beyond the precision of {cls.name}: "
+                "allow a larger delta, or choose a coarser step"
             )
         log_rate = float(scipy.optimize.brentq(excess, start, min(start + 1.0, high), xtol=1e-13))
         return cls._within(steps, int(math.exp(log_rate) * WORDS), epsilon, unit, delta, answers)
@@ -222,7 +222,7 @@ class RandomVarianceGaussian:
     def _within(
         cls, steps: int, rate: int, epsilon: float, unit: UnitName, delta: float, answers: int
     ) -> Self:
-        """Less rate by ever more of its last digits, until the guarantee is within the target."""
+        """Lower the rate by ever more of its last digits, until it is within the target."""
         for digits in range(40, 16, -4):
             law = cls(steps, max(1, rate - (rate >> digits)))
             held = law.guarantee(answers, unit, delta).epsilon
@@ -294,7 +294,7 @@ class RandomVarianceGaussian:
         return codes_within(codes, -FURTHEST, self.steps + FURTHEST)
 
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
-        """A symbol is the cell that a report lies in: even near the range, ever wider outside."""
+        """A symbol is the cell of a report: equal widths near the range, ever wider outside."""
         cells = report_cells(reports, self.alphabet, domain)
         grid, steps = Grid.over(domain), self.steps
         reach = np.geomspace(steps / 2, steps / 2 + 40 * self.scale, OUTER)
@@ -335,7 +335,7 @@ class RandomVarianceGaussian:
         return VarianceCurve(self.steps, self._rate, answers, Unit(unit))
 
     def claim(self, epsilon: float | None = None) -> Claim | None:
-        """P3 gives a curve: nothing without an epsilon."""
+        """P3 gives a curve: None without an epsilon."""
         if epsilon is None:
             return None
         return Claim(
@@ -361,14 +361,14 @@ class RandomVarianceGaussian:
 def _check_delta(delta: float) -> None:
     if delta == 0:
         raise UsageError(
-            "random-variance-gaussian needs delta > 0: no finite epsilon holds at delta 0, "
-            "where laplace keeps one"
+            "random-variance-gaussian needs delta > 0: no finite epsilon holds at delta 0; use "
+            "laplace for delta 0"
         )
 
 
 def _noise(
     reports: npt.ArrayLike, answers: npt.ArrayLike
 ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """How far reports are from answers, and which are at the ends, where they are clipped."""
+    """The distances of reports from answers, and which reports are clipped at an end."""
     sent = np.asarray(reports, np.float64)
     return np.abs(sent - np.asarray(answers, np.float64)), np.abs(sent) >= FURTHEST

@@ -50,13 +50,13 @@ from sottovoce.seams import Randomness
 
 @dataclass(frozen=True, slots=True)
 class RandomizedResponse:
-    """Keep a label, or replace it by one of the others, each as likely (P1 Def. 5.1).
+    """Keep a label, or replace it by a uniformly random other label (P1 Def. 5.1).
 
         P(report = answer) = keep / 2⁶⁴,   P(report = any other label) = other / 2⁶⁴,
         keep + (s - 1) other = 2⁶⁴
 
-    The guarantee is that of these integers: ε = ln(keep / other) per answer (P1 Thm. 6.2), and
-    k ε per worker, since each answer has its own noise.
+    The guarantee is exact for these integers: ε = ln(keep / other) per answer (P1 Thm. 6.2), and k
+    ε per worker, because each answer has independent noise.
 
     >>> coin = RandomizedResponse.calibrated(Domain.categorical("ab"), 1.0986122886681098)
     >>> round(coin.keep_probability, 9)
@@ -106,7 +106,7 @@ class RandomizedResponse:
 
     @property
     def keep_probability(self) -> float:
-        """How often the answer itself is sent."""
+        """The probability that the answer itself is sent."""
         return self._law.keep_probability
 
     def draw(self, workers: int, randomness: Randomness) -> None:

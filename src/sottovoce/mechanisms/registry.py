@@ -1,4 +1,4 @@
-"""Mechanisms, and the sealed sum beside them, by name."""
+"""The mechanisms and the sealed sum, by name."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _KINDS: tuple[type[Mechanism], ...] = (
     Threshold,
 )
 MECHANISMS: Mapping[str, type[Mechanism]] = {kind.name: kind for kind in _KINDS}
-"""The mechanisms a requester may ask for: the papers' first, then those beyond them."""
+"""The mechanisms a requester may choose: the papers' first, then others."""
 
 RELEASES: Mapping[str, type[Release]] = {**MECHANISMS, SealedSum.name: SealedSum}
-"""All a requester may ask for: the mechanisms, and sums that are opened with noise in them."""
+"""All that a requester may choose: the mechanisms, and noised sums that keyholders open."""
 
 
 def release_class(name: str) -> type[Release]:
@@ -67,12 +67,12 @@ def is_sealed(name: str) -> bool:
 
 
 def always_hides(name: str | None) -> bool:
-    """Whether every worker reports on every task under that name, whatever the parameters."""
+    """Whether every worker reports on every task under that name, with any parameters."""
     return name is not None and name in RELEASES and RELEASES[name].hiding == {}
 
 
 def release_from(document: Any) -> Release:
-    """What a policy's JSON form says: a mechanism, perhaps a sampled one, or a sealed sum."""
+    """The release in a policy's JSON form: a mechanism, perhaps a sampled one, or a sealed sum."""
     if isinstance(document, Mapping) and document.get("name") == SealedSum.name:
         return SealedSum.of_json(document)
     return mechanism_from(document)
@@ -87,6 +87,6 @@ def mechanism_from(document: Any) -> Mechanism:
         return mechanism_class(name).of_json(document)
     inner = document.get("of")
     if isinstance(inner, Mapping) and inner.get("name") == Sampled.name:
-        # Before going down, since a document may be nested deeper than Python follows.
-        raise UsageError("a sample of a sample is a sample: sample once")
+        # Checked before recursion, because a document may be nested deeper than Python's limit.
+        raise UsageError("a sampled mechanism cannot be sampled again: sample once")
     return Sampled.of_json(document)

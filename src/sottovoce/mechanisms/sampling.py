@@ -1,4 +1,4 @@
-"""Sampling: a worker sends a few of its answers, each with more of the budget."""
+"""Sampling: a worker sends some of its answers, each with a larger share of the budget."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from sottovoce.model.policy import check_target
 from sottovoce.seams import Mechanism, Randomness, Release
 
 BEST_EPSILON = 2.18
-"""What one sampled answer should spend: q tanh²(E / 2q) is largest where E / q is about this."""
+"""The best budget of one sampled answer: q tanh²(E / 2q) is largest where E / q is about this."""
 
 MOST_ANSWERS = 1 << 31
 
-BLIND = "the answers sent are chosen without looking at them"
+BLIND = "the choice of answers to send does not depend on the answers"
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Send q of a worker's k cells, each set of q as likely, through another mechanism.
+    """Send a uniformly random set of q of a worker's k cells, through another mechanism.
 
     Let T be the cells that are sent, which an observer sees. T does not depend on the answers, so
     P(T, reports | a) = P(T) P(reports | answers a on T), and for every ε
@@ -55,8 +55,8 @@ class Sampled:
 
     with δ_T that of the inner mechanism on the min(k, q) cells of T. Per worker all cells of T may
     differ: δ is the inner δ for min(k, q) answers. Per answer δ_T is 0 unless the changed cell is
-    in T, which has probability min(k, q) / k: δ is so much times the inner δ. Both are equalities,
-    so what is exact stays exact; the pure ε is the inner one in both units.
+    in T, which has probability min(k, q) / k: δ is that probability times the inner δ. Both are
+    equalities, so an exact value stays exact; the pure ε is the inner one in both units.
 
     >>> sampled = Sampled.calibrated_worker(
     ...     RandomizedResponse, Domain.categorical("ab"), 4.0, answers=60
@@ -79,7 +79,7 @@ class Sampled:
     def __post_init__(self) -> None:
         check_integer("answers", self.answers, 1, MOST_ANSWERS)
         if isinstance(self.mechanism, Sampled):
-            raise UsageError("a sample of a sample is a sample: sample once")
+            raise UsageError("a sampled mechanism cannot be sampled again: sample once")
         if self.mechanism.whole:
             raise UsageError(
                 f"{self.mechanism.name} needs all answers of a worker at once: it cannot be sampled"
@@ -125,7 +125,7 @@ class Sampled:
         sample: int | None = None,
         **parameters: Any,
     ) -> Self:
-        """The mechanism `of` on a sample, for (epsilon, delta) per worker with so many answers."""
+        """The mechanism `of` on a sample, for (epsilon, delta) per worker with these answers."""
         return cls.calibrated(
             domain,
             epsilon,
@@ -159,14 +159,14 @@ class Sampled:
 
     @classmethod
     def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
-        """None of its own: a target per worker samples other mechanisms."""
+        """None: a target per worker samples other mechanisms."""
         return ()
 
     def draw(self, workers: int, randomness: Randomness) -> Private | None:
         return self.mechanism.draw(workers, randomness)
 
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
-        """Reports on the sampled cells only, in the order they had."""
+        """Reports on the sampled cells only, in their original order."""
         rows = sampled_rows(cells.worker, self.answers, randomness)
         sent = replace(
             cells, worker=cells.worker[rows], task=cells.task[rows], code=cells.code[rows]
@@ -179,7 +179,7 @@ class Sampled:
     def evidence(
         self, reports: Reports, domain: Domain, *, as_numbers: bool = False
     ) -> Evidence | None:
-        """The cells that were sent are chosen blindly: given them, each is the inner report."""
+        """The choice of cells is independent of the answers: given it, each is the inner report."""
         return self.mechanism.evidence(reports, domain, as_numbers=as_numbers)
 
     def plain(self, reports: Reports, domain: Domain) -> Reports:
@@ -219,7 +219,7 @@ class Sampled:
 
 
 def unsampled(release: Release) -> Release:
-    """The mechanism that a sample goes through; any other release is itself."""
+    """The mechanism inside a sample; any other release is returned unchanged."""
     return release.mechanism if isinstance(release, Sampled) else release
 
 
@@ -230,21 +230,22 @@ def unsampled_document(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def sample_of(release: Release) -> int | None:
-    """How many of its answers a worker sends, chosen at random; None where it sends all."""
+    """The number of answers a worker sends, chosen at random; None if it sends all."""
     return release.answers if isinstance(release, Sampled) else None
 
 
 def sent_by(release: Release, cells: int) -> int:
-    """How many reports a worker with so many cells sends."""
+    """The number of reports of a worker with this many cells."""
     sample = sample_of(release)
     return cells if sample is None else min(cells, sample)
 
 
 def best_sample(epsilon: float, answers: int) -> int:
-    """How many of a worker's answers to send: about E / 2.18, at least one.
+    """The number of a worker's answers to send: about E / 2.18, at least one.
 
-    A binary report with E / q tells of its answer in proportion to tanh²(E / 2q), so q of them tell
-    q tanh²(E / 2q), which is largest where x = E / 2q solves sinh(2x) = 4x: E / q = 2.177.
+    The information of a binary report with E / q is proportional to tanh²(E / 2q), so that of q
+    reports is q tanh²(E / 2q), which is largest where x = E / 2q solves sinh(2x) = 4x: E / q =
+    2.177.
 
     >>> best_sample(1.0, 60), best_sample(8.0, 60), best_sample(500.0, 60)
     (1, 4, 60)
@@ -253,10 +254,10 @@ def best_sample(epsilon: float, answers: int) -> int:
 
 
 def sampled_rows(worker: Codes, size: int, randomness: Randomness) -> npt.NDArray[np.intp]:
-    """`size` rows of each worker, each set of them as likely; all rows where there are fewer.
+    """A uniformly random set of `size` rows of each worker; all rows if there are fewer.
 
-    The rows with the smallest of random keys. Workers with equal keys draw all of theirs again:
-    given that none are equal, every order of a worker's rows is as likely.
+    The rows with the smallest random keys. A worker with equal keys redraws all of its keys: given
+    that none are equal, every order of a worker's rows is equally likely.
     """
     keys = randomness.words(len(worker))
     while True:

@@ -1,4 +1,4 @@
-"""Sums that keyholders open together, with their own noise in them."""
+"""Sealed sums: keyholders open totals together, with their own noise in them."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ MOST_PART = 10**6
 """The largest numerator and denominator of epsilon."""
 
 USUAL_STEPS, USUAL_BINS = 256, 16
-SOURCE = "exact: the opened total is the sum and discrete Laplace noise of its own per slot"
+SOURCE = "exact: the opened total is the sum plus independent discrete Laplace noise per slot"
 
 
 class Layout(StrEnum):
-    """What is added up: votes for labels, numbers themselves, or how many fell into each bin."""
+    """What is added up: votes for labels, the numbers, or the counts of bins."""
 
     VOTES = "votes"
     SUM = "sum"
@@ -60,9 +60,9 @@ _SIZES = {
 
 @dataclass(frozen=True, slots=True)
 class SealedSum:
-    """Answers are shared among keyholders, who open nothing but one noised sum per slot of a task.
+    """Answers are shared among keyholders, who open only one noised sum per slot of a task.
 
-    Nothing is perturbed on the device. Of N = `seats` keyholders each deals, for every slot, the
+    Nothing is perturbed on the device. Each of N = `seats` keyholders deals, for every slot, the
     difference of two negative binomials of shape 1 / (N - t), t = `degree`, and any t + 1 of them
     open the total of all contributions and of all N deals (Dwork et al. 2006; Goryczka & Xiong
     2017). The noise of slot s falls off as exp(-λₛ |z|):
@@ -74,23 +74,23 @@ class SealedSum:
         sum of R steps          no       v = 0 … R                    ε / R
         sum of R steps          yes      v - R/2, c                   ε / R, ε / 2
 
-    where c is 1 for an answer and all slots of NULL are 0. The guarantee: t keyholders in league,
-    also with the server and with other workers, know all shares and noise of their own and nothing
-    of the rest, since t points of a polynomial of degree t say nothing of its value at 0. What they
-    learn is the total less what they know: the answers of the others and the noise of N - t
-    honest deals. Shapes of negative binomials with one q add up, to 1, so this noise is the
-    difference of two geometric variables, discrete Laplace: P(z) ∝ exp(-λ |z|) in every slot. If
-    another answer moves slot s by dₛ, the loss is Σ λₛ (|zₛ + dₛ| - |zₛ|) ≤ Σ λₛ |dₛ|, which
-    is attained wherever all zₛ have the sign of dₛ. By the table Σ λₛ |dₛ| is at most
+    where c is 1 for an answer and all slots of NULL are 0. The guarantee: t colluding keyholders,
+    also with the server and with other workers, know their own shares and noise and nothing of the
+    rest, because t points of a polynomial of degree t reveal nothing about its value at 0. They
+    learn the total minus what they know: the answers of the others and the noise of N - t honest
+    deals. Shapes of negative binomials with one q add up, to 1, so this noise is the difference of
+    two geometric variables, discrete Laplace: P(z) ∝ exp(-λ |z|) in every slot. If another answer
+    moves slot s by dₛ, the loss is Σ λₛ (|zₛ + dₛ| - |zₛ|) ≤ Σ λₛ |dₛ|, which is attained wherever
+    all zₛ have the sign of dₛ. By the table Σ λₛ |dₛ| is at most
 
         ε · 1;   two bits: ε/2 + ε/2, one and NULL: ε/2;   yes and no: 2 ε/2, NULL: ε/2 + ε/2;
         R ε/R;   R ε/R, NULL: (R/2) ε/R + ε/2
 
-    so it is ε for every layout and no less. The same noise is in every task anew: k answers lose
-    k ε. Where more than N - t are honest, what their deals add is independent of the answers: a
-    change of the output that loses nothing, and the ratio of the tails still tends to exp(ε).
+    so it is ε for every layout and no less. Every task has fresh noise: k answers lose k ε. If more
+    than N - t are honest, the noise that their deals add is independent of the answers: it is
+    post-processing, and the ratio of the tails still tends to exp(ε).
 
-    `keyholders` and `coordinator`, the server's signing key, are left out of plans only.
+    `keyholders` and `coordinator`, the server's signing key, may be missing in plans only.
 
     >>> sealed = SealedSum.calibrated(Domain.categorical(["no", "yes"]), 1.0)
     >>> sealed.scales, sealed.guarantee(20, Unit.WORKER).epsilon
@@ -122,7 +122,7 @@ class SealedSum:
     listing: ClassVar[Listing | None] = Listing(
         10,
         "Sealed sums: keyholders open one total, with noise in it",
-        counts="of 100 guesses at an answer so many are right at most",
+        counts="out of 100 guesses at an answer, the most that are right",
         most_labels=MOST_LABELS,
     )
     in_browser: ClassVar[bool] = True
@@ -150,7 +150,7 @@ class SealedSum:
         check_integer("seats", self.seats, 3, MOST_SEATS)
         if self.seats < 2 * self.degree + 1:
             raise UsageError(
-                f"{self.degree} keyholders in league need at least {2 * self.degree + 1} seats, "
+                f"{self.degree} colluding keyholders need at least {2 * self.degree + 1} seats, "
                 f"not {self.seats}: add keyholders or lower the degree"
             )
         if self.coordinator != "":
@@ -160,7 +160,7 @@ class SealedSum:
             raise UsageError("keyholders must be a tuple of Keyholder")
         if given and len(given) != self.seats:
             raise UsageError(
-                f"{self.seats} seats need as many keyholders, and {len(given)} are given"
+                f"{self.seats} seats need as many keyholders, but {len(given)} are given"
             )
         _check_distinct("name", [one.name for one in given])
         keys = chain.from_iterable((one.sealing, one.signing) for one in given)
@@ -191,7 +191,7 @@ class SealedSum:
         """
         check_target(epsilon, delta, answers)
         shape = _layout_of(domain, layout)
-        # Floats are fractions: what is compared with the target is the number it really is.
+        # Floats are fractions: the target is compared exactly.
         target = Fraction(epsilon) / (answers if Unit(unit) is Unit.WORKER else 1)
         return cls(
             shape,
@@ -207,12 +207,12 @@ class SealedSum:
 
     @property
     def hides_participation(self) -> bool:
-        """Whether NULL is an answer like any other; else it is seen who answered what."""
+        """Whether NULL is an answer like any other; if not, participation is public."""
         return self.hidden
 
     @classmethod
     def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
-        """The usual layout, and a histogram of numbers; last, since they need keyholders."""
+        """The default layout, and a histogram for numbers; last, because they need keyholders."""
         histogram = Candidate(12, "histogram", {"layout": Layout.HISTOGRAM})
         return (Candidate(11), *([histogram] if domain.is_numeric else []))
 
@@ -228,25 +228,25 @@ class SealedSum:
 
     @property
     def deals(self) -> tuple[Polya, ...]:
-        """The law of what one keyholder deals in each slot of a task."""
+        """The law of one keyholder's noise in each slot of a task."""
         shape = Fraction(1, self.seats - self.degree)
         return tuple(Polya(shape, decay) for decay in self.scales)
 
     def noise_laws(self) -> tuple[tuple[FloatArray, int], ...]:
-        """What all keyholders' noise adds up to in each slot: chances of -reach … reach, reach."""
+        """The law of all keyholders' noise in each slot: chances of -reach … reach, and reach."""
         shape = Fraction(self.seats, self.seats - self.degree)
         return tuple(noise_law(decay, shape) for decay in self.scales)
 
     @property
     def variances(self) -> tuple[float, ...]:
-        """Of the noise in each slot when all keyholders are honest: 2 N/(N - t) q / (1 - q)²."""
+        """The variance in each slot if all keyholders are honest: 2 N/(N - t) q / (1 - q)²."""
         shape = self.seats / (self.seats - self.degree)
         # q / (1 - q)² without cancellation: 1 / (4 sinh²(λ / 2)).
         return tuple(shape / 2 * _csch(float(decay) / 2) ** 2 for decay in self.scales)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What has to be true for the guarantee to hold."""
+        """The conditions under which the guarantee holds."""
         return (
             f"at most {self.degree} of {self.seats} keyholders collude, with each other, with the "
             "server or with workers",
@@ -265,7 +265,7 @@ class SealedSum:
         return Guarantee(Unit(unit), answers, epsilon, delta, False, self.assumptions, held.source)
 
     def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
-        """0 from the pure ε on; below it what k binary randomised responses have at most."""
+        """0 from the pure ε on; below it at most that of k binary randomised responses."""
         if epsilon >= self._pure(answers, unit):
             return 0.0
         return pure_delta(epsilon, _rounded_up(self.epsilon), answers, unit)
@@ -334,7 +334,7 @@ def _check_distinct(what: str, values: list[str]) -> None:
     for value in values:
         if values.count(value) > 1:
             raise UsageError(
-                f"two keyholders have the {what} {short(value)}: each needs a {what} of its own"
+                f"two keyholders have the same {what} {short(value)}: each needs a different one"
             )
 
 
@@ -346,13 +346,13 @@ def _layout(text: Any) -> Layout:
 
 
 def check_layout(sealed: SealedSum, domain: Domain) -> None:
-    """Refuse a sealed sum made for other answers than those of the domain."""
+    """Refuse a sealed sum made for another domain."""
     _layout_of(domain, sealed.layout)
     _size_of(domain, sealed.layout, sealed.size)
 
 
 def _layout_of(domain: Domain, layout: Layout | str | None) -> Layout:
-    """The layout asked for, if the domain has it; by default votes for labels, sums for numbers."""
+    """The requested layout, if the domain has it; by default votes for labels, sums for numbers."""
     numeric = domain.is_numeric
     chosen = (Layout.SUM if numeric else Layout.VOTES) if layout is None else _layout(layout)
     if (chosen is Layout.VOTES) == numeric:
@@ -362,11 +362,12 @@ def _layout_of(domain: Domain, layout: Layout | str | None) -> Layout:
 
 
 def _size_of(domain: Domain, layout: Layout, size: int | None) -> int:
-    """The labels there are, or the size asked for, or what suits the domain."""
+    """The number of labels, or the requested size, or the default of the domain."""
     if layout is Layout.VOTES:
         if size not in (None, domain.size):
             raise UsageError(
-                f"the domain has {domain.size:,} labels and the sealed sum {size:,}: make it anew"
+                f"the domain has {domain.size:,} labels, but the sealed sum has {size:,}: make "
+                "the policy again"
             )
         return domain.size
     steps = Grid.over(domain).steps  # refuses a range without ends
@@ -384,7 +385,7 @@ def _at_most(target: Fraction, asked: float) -> Fraction:
     most = min(MOST_PART, math.floor(MOST_PART / target)) if target > 1 else MOST_PART
     if most == 0 or target < Fraction(1, MOST_PART):
         raise UsageError(
-            f"epsilon {asked:g} is {float(target):g} per answer; sealed sums have "
+            f"epsilon {asked:g} is {float(target):g} per answer; sealed sums take "
             f"{1 / MOST_PART:g} to {MOST_PART:,}"
         )
     near = target.limit_denominator(most)
@@ -418,6 +419,6 @@ def _csch(x: float) -> float:
 
 
 def _rounded_up(exact: Fraction) -> float:
-    """The least float that is not below: a bound stays one."""
+    """The least float that is not below: a bound stays a bound."""
     near = float(exact)
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)

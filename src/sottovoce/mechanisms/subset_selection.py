@@ -1,4 +1,4 @@
-"""Subset selection: report a set of labels that probably holds the answer."""
+"""Subset selection: report a set of labels that probably contains the answer."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ from sottovoce.model.grid import FINEST
 from sottovoce.seams import Randomness
 
 BINS = 10
-"""Into so many bins a range of numbers is cut unless told otherwise."""
+"""The default number of bins of a range of numbers."""
 
 PLANNED_BINS = (10, 6, 16)
-"""Into how many bins a planner cuts a range."""
+"""The numbers of bins that a planner tries."""
 
 MOST_LABELS = MOST_SYMBOLS - 1
-"""Subsets are sent as the bits of a word, one of which says NULL."""
+"""Subsets are sent as the bits of a word, one of which means NULL."""
 
 MOST_SETS = 4096
-"""Up to so many sets inference lists whether they occur or not."""
+"""Up to this many sets, inference lists all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubsetSelection:
-    """Send a set of `size` of K symbols, with the answer in it more often than not having it.
+    """Send a set of `size` of K symbols, which contains the answer more often than not.
 
         P(set | answer) = include / 2⁶⁴ / C(K - 1, d - 1)         if the answer is in the set,
                           (2⁶⁴ - include) / 2⁶⁴ / C(K - 1, d)     if not
@@ -106,9 +106,10 @@ class SubsetSelection:
     sound_as_published: ClassVar[bool] = False
     listing: ClassVar[Listing | None] = Listing(
         7,
-        "Subset selection: a set that may have the true answer in it",
-        counts="of 100 workers so many send a set with their answer in it",
+        "Subset selection: a set that may contain the true answer",
+        counts="out of 100 workers, the number who send a set that contains their answer",
         fewest_symbols=3,
+        most_labels=MOST_LABELS,
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
@@ -139,7 +140,7 @@ class SubsetSelection:
         null: bool = False,
         bins: int = BINS,
     ) -> Self:
-        """The most telling sets whose exact guarantee is within the target."""
+        """The most informative sets whose exact guarantee is within the target."""
         cut: tuple[int, int] | tuple[None, None] = (None, None)
         if domain.is_numeric:
             labels, steps = 0, Grid.over(domain).steps
@@ -158,7 +159,7 @@ class SubsetSelection:
 
     @property
     def cell_epsilon(self) -> float:
-        """What one report betrays at most: how much likelier a set is with the answer in it."""
+        """The largest privacy loss of one report: how much likelier a set with the answer is."""
         return self._law.epsilon
 
     @property
@@ -169,14 +170,14 @@ class SubsetSelection:
         return None
 
     def symbols(self, answers: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """The bit that stands for each answer: of its label, of its bin, or of NULL."""
+        """The bit of each answer: of its label, of its bin, or of NULL."""
         codes = np.asarray(answers, np.int64)
         if self.bins is None or self.steps is None:
             return np.where(codes == NULL, self.labels, codes)
         return np.where(codes == NULL, self.bins, codes * self.bins // (self.steps + 1))
 
     def sets(self, most: int) -> Words | None:
-        """All masks that a report may be, rising; None where they are more than `most`."""
+        """All masks that a report may be, in increasing order; None if more than `most`."""
         symbols = self._law.symbols
         if math.comb(symbols, self.size) > most:
             return None
@@ -219,7 +220,7 @@ class SubsetSelection:
         return np.array([m.bit_count() == size and not m >> symbols for m in masks], bool)
 
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
-        """Each set is a symbol; where there are very many, and of labels, each that occurs."""
+        """Each set is a symbol; if there are very many sets of labels, each that occurs."""
         cells = self._checked(reports, domain)
         masks = cells.code.astype(np.uint64)
         if domain.is_numeric or as_numbers:
@@ -237,14 +238,14 @@ class SubsetSelection:
         starts = np.searchsorted(rows, np.arange(len(masks) + 1))
         last = np.uint64(self.labels)
         null = (masks >> last & np.uint64(1)).astype(bool) if self.null else np.zeros(0, bool)
-        # Relative to the weight inside: the number of sets would leave the range of a float.
+        # Relative to the weight inside: the number of sets would exceed the range of a float.
         outside = np.array([math.exp(-self.cell_epsilon)])
         return SetChannel(
             self.labels, starts, members.astype(np.int32), np.ones(1), outside, np.ones(1), null
         )
 
     def plain(self, reports: Reports, domain: Domain) -> Reports:
-        """A set is a vote for each of its symbols but NULL; a bin's is the middle of the bin."""
+        """A set is a vote for each of its symbols except NULL; a bin's vote is for its middle."""
         cells = self._checked(reports, domain)
         bits = np.arange(self.bins or self.labels, dtype=np.uint64)
         rows, voted = np.nonzero(cells.code.astype(np.uint64)[:, None] >> bits & np.uint64(1))
@@ -267,12 +268,12 @@ class SubsetSelection:
         return np.bincount(bins, grid.values(points)) / np.bincount(bins)
 
     def _checked(self, reports: Reports, domain: Domain) -> Cells:
-        """The reports, all of which must be sets of this size and of these symbols."""
+        """Check that all reports are sets of this size and of these symbols."""
         cells = report_cells(reports, self.alphabet, domain)
         if not self.admits(np.unique(cells.code.astype(np.uint64))).all():
             raise DataError(
-                f"a report is no set of {self.size} of the {self._law.symbols} symbols: it was not "
-                "made under this policy"
+                f"a report is not a set of {self.size} of the {self._law.symbols} symbols: it was "
+                "not made under this policy"
             )
         return cells
 
@@ -281,7 +282,7 @@ class SubsetSelection:
         return Odds(
             held,
             f"Of 100 workers with the same answer {shares(held)[0]} send a set of {self.size} "
-            f"that has it and {shares(held)[1]} a set that has it not.",
+            f"that contains it and {shares(held)[1]} a set that does not.",
         )
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
@@ -329,6 +330,7 @@ def _check_symbols(field: str, value: int, most: int) -> None:
     if isinstance(value, int) and value > most >= MOST_SYMBOLS - 1:
         raise UsageError(
             f"a set of labels is a mask of {MOST_SYMBOLS} bits, so {field} must be at most {most} "
-            f"({MOST_SYMBOLS - 1} where NULL is private), not {value:,}: use randomized-response"
+            f"({MOST_SYMBOLS - 1} if participation is private), not {value:,}: use "
+            "randomized-response"
         )
     check_integer(field, value, 2, most)

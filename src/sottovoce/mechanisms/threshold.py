@@ -1,6 +1,6 @@
-"""Threshold questions: whether a number is below a public threshold, or not below it.
+"""Threshold questions: whether a number is below a public threshold.
 
-There is one threshold for every cell, derived from names, and windows narrow thresholds down.
+Every cell has one threshold, derived from names; windows narrow the thresholds down.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ from sottovoce.model import (
 from sottovoce.seams import Randomness
 
 BLOCK = 1 << 22
-"""How many entries of the posterior are held at once."""
+"""The number of entries of the posterior that are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """For some tasks, the thresholds that are asked about: (task, first, last), sorted by task.
+    """For some tasks, the range of thresholds to ask about: (task, first, last), sorted by task.
 
-    Tasks without one are asked about all thresholds 1, …, steps.
+    Tasks without one use all thresholds 1, …, steps.
 
     >>> Windows.of({"t2": (3, 5), "t1": (1, 2)}, 9).entries
     (('t1', 1, 2), ('t2', 3, 5))
@@ -100,7 +100,7 @@ class Windows:
         return bool(self.entries)
 
     def as_json(self) -> dict[str, list[int]]:
-        """The mapping again."""
+        """The windows as a mapping."""
         return {task: [first, last] for task, first, last in self.entries}
 
     def bounds(self, tasks: Names, steps: int) -> tuple[npt.NDArray[np.int64], ...]:
@@ -119,7 +119,7 @@ def thresholds_of(cells: Cells, salt: str, windows: Windows, steps: int) -> Code
 
     where ‖text‖ is the length of the text's UTF-8 bytes, as a 4-byte big-endian integer, and then
     the bytes. A name that is a number is the text of its digits. Each threshold of a window of n
-    has the chance 1/n up to 2⁻⁴⁸.
+    has probability 1/n up to 2⁻⁴⁸.
     """
     lead = _framed(salt)
     workers = [lead + _framed(str(name)) for name in cells.workers.tolist()]
@@ -128,7 +128,7 @@ def thresholds_of(cells: Cells, salt: str, windows: Windows, steps: int) -> Code
     digests = b"".join([sha256(workers[w] + tasks[t]).digest()[:8] for w, t in rows])
     drawn = np.frombuffer(digests, ">u8").astype(np.uint64) >> np.uint64(16)
     first, last = windows.bounds(cells.tasks, steps)
-    # 48 bits times at most 2¹⁶ thresholds: the product fits a word.
+    # 48 bits times at most 2¹⁶ thresholds: the product fits into a word.
     width = (last - first + 1)[cells.task].astype(np.uint64)
     shift = (drawn * width >> np.uint64(48)).astype(np.int64)
     return (first[cells.task] + shift).astype(np.int32)
@@ -142,10 +142,10 @@ def _framed(text: str) -> bytes:
 def posterior_windows(
     cells: Cells, thresholds: Codes, gains: FloatArray, steps: int, mass: float, margin: int
 ) -> Windows:
-    """The thresholds around the middle `mass` of each task's posterior, and `margin` more.
+    """The thresholds around the middle `mass` of each task's posterior, plus `margin`.
 
-    `gains` has ln P(report | not below) - ln P(report | below) for each row. With the points as
-    answers that all workers share, and each as likely before,
+    `gains` has ln P(report | not below) - ln P(report | below) for each row. If all workers share
+    one answer, with a uniform prior over the points,
 
         ln P(point t | reports of a task) = Σ over its rows with threshold ≤ t of gains + constant.
     """
@@ -177,10 +177,10 @@ def _middle(sums: FloatArray, mass: float) -> tuple[npt.NDArray[np.int64], ...]:
 NULL_SYMBOL = 2
 
 GROUPS = 64
-"""Into so many groups inference puts thresholds."""
+"""The number of groups of thresholds in inference."""
 
 SMALL_EPSILON = 1.0
-"""Up to here a planner also tries the coin, since a third symbol may cost more than it says."""
+"""Up to here a planner also tries the coin, because a third symbol may cost more than it tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +190,15 @@ class Threshold:
         side = 0 if answer < h, else 1;   P(report = side) = 1 - (symbols - 1) other / 2⁶⁴,
         P(report = any other symbol) = other / 2⁶⁴
 
-    h is 1, …, steps, derived from names and `salt` as in `thresholds_of`. With `null` not answering
-    is private: it is a third symbol, or with `coin` a fair coin's side under two symbols, whose law
-    is a mixture of theirs. h depends on no answer and leaves answers on both sides, so the
+    h is 1, …, steps, derived from names and `salt` as in `thresholds_of`. With `null` participation
+    is private: NULL is a third symbol, or with `coin` a fair coin's side under two symbols, whose
+    law is a mixture of theirs. h depends on no answer and leaves answers on both sides, so the
     guarantee is exactly that of randomised response, and k ε per worker.
 
     **Adaptive**: `moved` gives the mechanism for the next batch of workers with thresholds in
     windows. ε per answer is kept: each cell is reported once, through this channel at ε, at a
     threshold that depends on earlier reports of *other* workers only. Given those, the cell's
-    report is ε-private; all that comes later is a function of reports.
+    report is ε-private; everything later is a function of reports.
 
     >>> question = Threshold.calibrated(Domain.numeric(0, 10, step=0.1), 1.0)
     >>> question.alphabet.value, round(question.guarantee(4, Unit.WORKER).epsilon, 6)
@@ -223,7 +223,7 @@ class Threshold:
     listing: ClassVar[Listing | None] = Listing(
         6,
         "Threshold: above or below a random mark",
-        counts="of 100 workers so many tell the true side",
+        counts="out of 100 workers, the number who report the true side",
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
@@ -234,7 +234,7 @@ class Threshold:
             if not isinstance(value, bool):
                 raise UsageError(f"{name} must be true or false, not {value!r}")
         if self.coin and not self.null:
-            raise UsageError("coin says how NULL is reported: it needs null")
+            raise UsageError("coin sets how NULL is reported: it needs null")
         if not isinstance(self.salt, str):
             raise UsageError(f"salt must be a text, not {self.salt!r}")
         check_weight("other", self.other, WORDS // self.symbols - 1)
@@ -267,7 +267,7 @@ class Threshold:
 
     @property
     def symbols(self) -> int:
-        """Two sides, and NULL where it is a symbol."""
+        """Two sides, and NULL if it is a symbol."""
         return 3 if self.null and not self.coin else 2
 
     @property
@@ -325,10 +325,10 @@ class Threshold:
     def unbiased(self, reports: npt.ArrayLike, thresholds: npt.ArrayLike) -> FloatArray:
         """Codes whose mean over thresholds and noise is the answer's code; NULL's is steps / 2.
 
-        A uniform threshold is at most i with chance i / steps, so with b the report freed of its
-        noise and m the middle point, E[m + steps (b - [h ≤ m])] = m + i - m. Where NULL is a
-        symbol, a NULL report is NaN, and the others are right for cells that were answered; those
-        that were not pull towards the middle.
+        A uniform threshold is at most i with probability i / steps, so with b the debiased report
+        and m the middle point, E[m + steps (b - [h ≤ m])] = m + i - m. If NULL is a symbol, a NULL
+        report is NaN, and the others are unbiased for answered cells; unanswered ones pull towards
+        the middle.
         """
         if self.windows:
             raise UsageError("a plain mean needs thresholds over the whole range, not windows")
@@ -354,7 +354,7 @@ class Threshold:
         return codes_within(codes, 0, self.symbols - 1)
 
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
-        """A symbol is a side, or NULL, with the group of thresholds that was asked about."""
+        """A symbol is a side, or NULL, with the group of its threshold."""
         cells = report_cells(reports, self.alphabet, domain)
         groups = _groups(self.steps)[self.thresholds(cells) - 1] * self.symbols
         return coded(reports, groups + cells.code.astype(np.int64), _group_channel(self, domain))
@@ -410,12 +410,12 @@ def _groups(steps: int) -> npt.NDArray[np.int64]:
 
 @lru_cache(maxsize=8)
 def _group_channel(mechanism: Threshold, domain: Domain) -> PointChannel:
-    """The law of a side and its group: exact, since each threshold of a group was as likely."""
-    # Kept, since a simulation sees the same channel in every trial.
+    """The law of a side and its group: exact, because its thresholds are equally likely."""
+    # Cached, because a simulation has the same channel in every trial.
     codes, points = answer_points(domain)
     groups = min(mechanism.steps, GROUPS)
     begin = np.searchsorted(_groups(mechanism.steps), np.arange(groups + 1))
-    # Of each group's thresholds, the share that an answer is not below: it reaches 1, …, code.
+    # The share of each group's thresholds that an answer is not below: it reaches 1, …, code.
     share = np.clip(codes[:, None] - begin[:-1], 0, np.diff(begin)) / np.diff(begin)
     law = mechanism.channel().matrix()
     above = share[:, :, None]
@@ -423,7 +423,7 @@ def _group_channel(mechanism: Threshold, domain: Domain) -> PointChannel:
     if mechanism.null:
         unanswered = np.broadcast_to(law[-1], (1, groups, mechanism.symbols))
         likelihood = np.concatenate([likelihood, unanswered])
-    # Which thresholds are asked about depends on no answer: their chance only scales the law.
+    # The choice of thresholds depends on no answer: its probability only scales the law.
     likelihood = likelihood * (np.diff(begin) / mechanism.steps)[:, None]
     return PointChannel(
         points, likelihood.reshape(len(likelihood), -1), mechanism.hides_participation
@@ -438,12 +438,12 @@ def next_windows(
     mass: float = 0.9,
     margin: int | None = None,
 ) -> Windows:
-    """For every task, where to ask next, from the reports so far.
+    """The thresholds to ask about next for every task, from the reports so far.
 
-    `thresholds` are those the reports were made under, batch by batch; by default the mechanism's.
-    The posterior takes all workers of a task to have one answer, so it is narrower than theirs:
-    `margin`, by default a twentieth of the range, widens the window on both sides. Windows depend
-    on reports alone, so they may be published.
+    `thresholds` are those under which the reports were made, batch by batch; by default the
+    mechanism's. The posterior assumes one answer for all workers of a task, so it is narrower than
+    theirs: `margin`, by default a twentieth of the range, widens the window on both sides. Windows
+    depend on reports alone, so they may be published.
 
     >>> cells = Cells(*(np.zeros(3, np.int32),) * 2, np.ones(3, np.int32), *[np.array(["a"])] * 2)
     >>> likely_low = Threshold(9, WORDS // 100)

@@ -1,4 +1,4 @@
-"""Two-layer randomised response: every worker draws how often to flip, then flips."""
+"""Two-layer randomised response: every worker draws a flip probability, then flips with it."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.mixtures import log_submission, mixture_delta, mixture_guarantee
 from sottovoce.seams import Randomness
 
-SPARSE_LEVELS = 1024  # stand for a continuous budget
+SPARSE_LEVELS = 1024  # approximate a continuous budget
 
 LEVELS = 16
-"""Into so many equally likely cells inference cuts the law of a worker's flip probability."""
+"""The number of equally likely cells of a worker's flip probability in inference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ class TwoLayer:
         P(report = answer) = 1 - (s - 1) other / 2⁶⁴
 
     With `null`, NULL is one of the s symbols (P4 §VI-A) and is reported as the code after the last
-    label. The flip probability shared by a worker's reports makes them betray more together than
-    P1 Thm. 6.3 says of one: the guarantee is that of all reports jointly (`privacy.mixtures`).
-    `LevelWeights` allows any other hyper distribution (P1 §7.3 names none).
+    label. A worker's reports share a flip probability, so their joint privacy loss exceeds the loss
+    that P1 Thm. 6.3 gives for one: the guarantee is that of all reports jointly
+    (`privacy.mixtures`). `LevelWeights` allows any other hyper distribution (P1 §7.3 names none).
 
     >>> yes_no = Domain.categorical(["no", "yes"])
     >>> published = TwoLayer.as_published(yes_no, 1.0)
@@ -99,7 +99,7 @@ class TwoLayer:
     hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
-    listing: ClassVar[Listing | None] = Listing(8, "Two layers: every worker has odds of its own")
+    listing: ClassVar[Listing | None] = Listing(8, "Two layers: every worker has its own odds")
     in_browser: ClassVar[bool] = False
     is_separable: ClassVar[bool] = False
 
@@ -111,7 +111,7 @@ class TwoLayer:
 
     @property
     def symbols(self) -> int:
-        """How many symbols there are: the labels, and NULL where it is one."""
+        """The number of symbols: the labels, and NULL if it is one."""
         return self.labels + self.null
 
     @classmethod
@@ -129,19 +129,19 @@ class TwoLayer:
 
             b = (s - 1) e^ε / ((s - 1) e^ε + 1)       (ε / k for ε when the unit is the worker)
 
-        Up to this b, reports that differ from their answers stay within the target for any k and
-        a. What the others betray falls as a or b rises (monotone likelihood ratio; for δ, the mean
+        Up to this b, reports that differ from their answers stay within the target for any k and a.
+        The loss of the others falls as a or b rises (monotone likelihood ratio; for δ, the mean
         over [a, b] of a function that falls while it is positive). So a falls to the target; if 0
         is not enough, b falls. For one answer this is P1's own a = 0 wherever that is sound; for
-        many a tends to (s - 1) / (s - 1 + e^ε), which holds whatever k.
+        many a tends to (s - 1) / (s - 1 + e^ε), which holds for any k.
         """
         check_target(epsilon, delta, answers)
         labels = label_count(domain, cls.name)
         symbols = labels + null
-        # The search for ε on a curve of δ ends within rounding of it: aim a hair below.
+        # The search for ε on a curve of δ ends within rounding of it: aim slightly below.
         aim = epsilon - min(1e-7, 1e-6 * epsilon) if delta > 0 else epsilon
         each = aim / (answers if Unit(unit) is Unit.WORKER else 1)
-        # From the weight of the answer itself, which has all its digits where b is close to 1.
+        # From the weight of the answer itself, which is accurate where b is close to 1.
         least = math.ceil(WORDS / (1 + (symbols - 1) * math.exp(min(each, 700))) * (1 + 1e-15))
         noisiest = WORDS // symbols
         high = min(max(noisiest, (WORDS - least) // (symbols - 1)), most_other(symbols))
@@ -162,7 +162,7 @@ class TwoLayer:
     def as_published(cls, domain: Domain, epsilon: float, *, null: bool = False) -> Self:
         """P1's parameters: a = 0 and (a + b) / 2 = (s - 1) / (s - 1 + e^ε) (Thm. 6.3, §6.2).
 
-        Where b would exceed 1 it is 1, and a rises. ε may be 0, as in P1 Tables 2 and 3.
+        If b would exceed 1 it is 1, and a rises. ε may be 0, as in P1 Tables 2 and 3.
         """
         labels = label_count(domain, cls.name)
         if not 0 <= epsilon < math.inf:
@@ -176,8 +176,8 @@ class TwoLayer:
     def as_published_sparse(cls, domain: Domain, epsilon: float) -> Self:
         """P4's "2-Layer" baseline (§VI-D): randomised response with NULL, each worker at its own ε.
 
-        The workers' budgets are uniform with mean ε, as P4 says; the range 0 to 2 ε is ours, since
-        P4 gives none, and is cut into 1,024 equal cells, each at its middle.
+        The workers' budgets are uniform with mean ε, as P4 says; the range 0 to 2 ε is ours,
+        because P4 gives none, and is cut into 1,024 equal cells, each at its middle.
         """
         labels = label_count(domain, cls.name)
         check_target(epsilon, 0.0, 1)
@@ -208,13 +208,13 @@ class TwoLayer:
         return cells.reporting(((start + shift) % self.symbols).astype(np.int32))
 
     def _drawn(self, private: Private | None, workers: int) -> npt.NDArray[np.uint64]:
-        """What the workers drew, which must be weights of this mechanism, one for each of them."""
+        """The workers' draws, after checking that each is a weight of this mechanism."""
         values = None if private is None else private.values
         if values is None or values.dtype != np.uint64 or len(values) != workers:
-            raise UsageError("two-layer needs what each worker drew: call draw once per worker")
+            raise UsageError("two-layer needs each worker's draw: call draw once per worker")
         weights = values.astype(np.uint64, copy=False)
         if weights.size and int(weights.max()) > most_other(self.symbols):
-            raise UsageError("what the workers drew belongs to another mechanism: call draw again")
+            raise UsageError("the workers' draws belong to another mechanism: call draw again")
         return weights
 
     def channel(self) -> FiniteChannel:
@@ -273,14 +273,14 @@ class TwoLayer:
         return mixture_delta(self.hyper.law(self.symbols), self.symbols, answers, unit, epsilon)
 
     def claim(self, epsilon: float | None = None) -> Claim:
-        """|ln((2 - a - b)(s - 1) / (a + b))|: P1's formula, of which it forgets the bars."""
+        """|ln((2 - a - b)(s - 1) / (a + b))|: P1's formula, which omits the absolute value."""
         keep, other = self.channel().weights[0][:2]
         return Claim(
             abs(math.log(keep) - math.log(other)),
             0.0,
             "P1 Thm. 6.3",
-            "true only of a worker who sends one answer: reports that share a flip probability "
-            "betray more together, and Thm. 6.4 is false",
+            "true only for a worker who sends one answer: reports that share a flip probability "
+            "reveal more together, and Thm. 6.4 is false",
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Parameters and inputs that a mechanism refuses, each with its field and what it may be.
+"""Validation of parameters and inputs; errors name the field and its allowed values.
 
 Answers of mechanisms for numbers are the points 0, …, steps of a public grid.
 """
@@ -21,7 +21,7 @@ MOST_LABELS = 1 << 20
 
 
 def check_integer(field: str, value: Any, low: int, high: int) -> None:
-    """Refuse what is no integer from low to high."""
+    """Refuse anything but an integer from low to high."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise UsageError(f"{field} must be an integer from {low:,} to {high:,}, not {short(value)}")
 
@@ -32,12 +32,12 @@ def check_labels(labels: Any) -> None:
 
 
 def check_weight(field: str, value: Any, high: int = WORDS - 1) -> None:
-    """Refuse what is no weight over 2^64: a symbol that cannot occur would betray the answer."""
+    """Refuse an invalid weight over 2^64: a symbol that cannot occur would reveal the answer."""
     check_integer(field, value, 1, high)
 
 
 def label_count(domain: Domain, mechanism: str) -> int:
-    """How many labels a domain has; numbers are refused."""
+    """The number of labels of a domain; numbers are refused."""
     if domain.is_numeric:
         raise UsageError(f"{mechanism} takes labels, not numbers: use laplace or piecewise")
     check_labels(domain.size)
@@ -45,7 +45,7 @@ def label_count(domain: Domain, mechanism: str) -> int:
 
 
 def check_answers(cells: Cells, symbols: int, *, null: bool = False) -> Codes:
-    """The cells' codes, all from 0 to symbols - 1, or NULL where that is allowed.
+    """The cells' codes, all from 0 to symbols - 1, or NULL if that is allowed.
 
     The error never quotes an answer.
     """
@@ -72,7 +72,7 @@ def codes_within(codes: ReportCodes, low: int, high: int) -> npt.NDArray[np.bool
 def mechanism_fields(
     document: Any, name: str, required: set[str], optional: frozenset[str] = frozenset()
 ) -> Mapping[str, Any]:
-    """The fields of a mechanism's JSON form, whose name must be the given one."""
+    """The fields of a mechanism's JSON form, which must have the given name."""
     fields = fields_of(document, f"the policy's mechanism {name}", required | {"name"}, optional)
     if fields["name"] != name:
         raise UsageError(f"the policy's mechanism is {fields['name']!r}, not {name!r}")
@@ -80,7 +80,7 @@ def mechanism_fields(
 
 
 def word_weight(fields: Mapping[str, Any], field: str) -> int:
-    """A weight over 2^64, which JSON holds as a string of digits."""
+    """A weight over 2^64, which is a string of digits in JSON."""
     text = fields[field]
     if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 20:
         return int(text)
@@ -88,7 +88,7 @@ def word_weight(fields: Mapping[str, Any], field: str) -> int:
 
 
 def integer(fields: Mapping[str, Any], field: str) -> int:
-    """A small integer, which JSON holds as such."""
+    """A small integer, which is an integer in JSON."""
     value = fields[field]
     if isinstance(value, int) and not isinstance(value, bool):
         return value
@@ -98,10 +98,10 @@ def integer(fields: Mapping[str, Any], field: str) -> int:
 NUMBERS = frozenset({Kind.NUMERIC, Kind.ORDINAL})
 
 MOST_ENTRIES = 1 << 22
-"""The largest channel that is written out."""
+"""The maximum size of a channel that is written out."""
 
 FARTHEST = 1 << 30
-"""Points of the grid beyond which no noise is believed."""
+"""Points of the grid beyond which noise is rejected."""
 
 
 def grid_of(domain: Domain, mechanism: str) -> Grid:
@@ -114,7 +114,7 @@ def grid_of(domain: Domain, mechanism: str) -> Grid:
 
 
 def has_grid(domain: Domain) -> bool:
-    """Whether answers are numbers, or labels in order that are evenly spaced."""
+    """Whether answers are numbers, or ordered labels that are equally spaced."""
     if domain.kind is not Kind.ORDINAL:
         return domain.is_numeric
     try:
@@ -130,7 +130,7 @@ def check_steps(steps: Any) -> None:
 
 
 def check_entries(answers: int, reports: int) -> None:
-    """Refuse to write out a channel that nobody could use."""
+    """Refuse to write out a channel that is too large to use."""
     if answers * reports > MOST_ENTRIES:
         raise UsageError(
             f"the channel has {answers:,} answers and {reports:,} reports, more than "

@@ -1,1 +1,1 @@
-"""What to expect before anyone answers: theorems, simulation, recommendation."""
+"""Planning before a campaign: theorems, simulation, recommendation."""

@@ -1,4 +1,4 @@
-"""Forecasts: what a campaign that has not taken place would show, from simulated ones.
+"""Forecasts of a campaign's error, from simulated campaigns.
 
 Numbers, and plain sentences about them.
 """
@@ -21,12 +21,12 @@ from sottovoce.planning.trial_runner import Progress, Runner, TrialCase, seeds_o
 from sottovoce.planning.trials import BAND, best_constant
 
 LEAST_TRIALS = 19
-"""With fewer trials no two of them enclose a further one in 9 of 10 cases."""
+"""The fewest trials with a 90 % band for one further campaign."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The errors of simulated campaigns, one each; without a pair, on the answers themselves.
+    """The errors of simulated campaigns; without a pair, of the answers themselves.
 
     The error is the share of wrong labels, or the mean distance of numbers from their truths.
 
@@ -41,7 +41,7 @@ class Forecast:
 
     @property
     def trials(self) -> int:
-        """How many campaigns were simulated."""
+        """The number of simulated campaigns."""
         return len(self.errors)
 
     @property
@@ -51,19 +51,19 @@ class Forecast:
 
     @property
     def standard_error(self) -> float:
-        """How far the mean may be off for want of trials: the deviation over √trials."""
+        """The standard error of the mean: the deviation over √trials."""
         if self.trials < 2:
             return math.inf
         return float(np.std(self.errors, ddof=1)) / math.sqrt(self.trials)
 
     @property
     def band(self) -> tuple[float, float] | None:
-        """Where the error of ONE further campaign lies in 9 of 10 cases; None below 19 trials.
+        """The interval of ONE further campaign's error in 9 of 10 cases; None below 19 trials.
 
-        Of T errors and a further one, all alike, each rank of the latter is as likely: it lies
-        between the i-th and the j-th smallest with probability (j - i)/(T + 1). So the ends are
-        the errors of rank 0.05 (T + 1) and 0.95 (T + 1), interpolated: with 19 trials the smallest
-        and the largest.
+        Among T errors and a further one, exchangeable, each rank of the latter is equally likely:
+        it lies between the i-th and the j-th smallest with probability (j - i)/(T + 1). So the ends
+        are the errors of rank 0.05 (T + 1) and 0.95 (T + 1), interpolated: with 19 trials the
+        smallest and the largest.
         """
         if self.trials < LEAST_TRIALS:
             return None
@@ -72,7 +72,7 @@ class Forecast:
         return float(low), float(high)
 
     def difference(self, other: Forecast) -> tuple[float, float]:
-        """The mean by which errors exceed another's in the same trials, and its standard error."""
+        """The mean difference to another's errors in the same trials, and its standard error."""
         count = min(self.trials, other.trials)
         excess = np.subtract(self.errors[:count], other.errors[:count])
         spread = float(np.std(excess, ddof=1)) / math.sqrt(count) if count > 1 else math.inf
@@ -93,7 +93,7 @@ def simulate(
     """A forecast for each pair at each target, targets first, on common random numbers.
 
     A target's `answers` and `hide_participation` are the scenario's. Nothing is left out: a pair
-    that cannot keep a target is an error, and a campaign however large is simulated as it is.
+    that cannot keep a target is an error, and a large campaign is simulated at full size.
     """
     with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
         fitting = [target_of(scenario, target) for target in targets]
@@ -111,13 +111,13 @@ def forecasts(runner: Runner, cases: Sequence[TrialCase], trials: int) -> list[F
 
 
 def constant_error(scenario: Scenario, trials: int, seed: int) -> float:
-    """The mean error of the constant that would have been best, had anyone known the truths."""
+    """The mean error of the best constant, which knows the truths."""
     drawn = (scenario.draw_truths(seeds_of(seed, trial)[0]) for trial in range(trials))
     return float(np.mean([best_constant(truths).error for truths in drawn]))
 
 
 def check_trials(trials: object) -> None:
-    """Refuse so few trials that there would be no band."""
+    """Refuse too few trials for a band."""
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < LEAST_TRIALS:
         raise UsageError(
             f"trials must be an integer of at least {LEAST_TRIALS}, not {trials!r}: "
@@ -126,12 +126,12 @@ def check_trials(trials: object) -> None:
 
 
 def score_of(domain: Domain, error: float) -> float:
-    """What people read: the accuracy for labels, the mean distance for numbers."""
+    """The score for readers: accuracy for labels, mean distance for numbers."""
     return error if domain.is_numeric else 1 - error
 
 
 def score_name(domain: Domain) -> str:
-    """What `score_of` is called."""
+    """The name of the score."""
     return "mean error" if domain.is_numeric else "accuracy"
 
 
@@ -151,7 +151,7 @@ def band_words(domain: Domain, forecast: Forecast) -> str:
 def reason_of(
     chosen: Forecast, table: Sequence[Forecast], scenario: Scenario, simulated: Scenario
 ) -> str:
-    """Why a pair was chosen: what was tried, how the best did, and what to expect of it."""
+    """Why a pair was chosen: the number tried, the best one's result, and its forecast."""
     domain = scenario.domain
     expected = (
         f"Expect {score_name(domain)} {score_words(domain, chosen.error)}; {100 * BAND:g} % of "
@@ -162,22 +162,23 @@ def reason_of(
 
 
 def scaled_words(scenario: Scenario, simulated: Scenario) -> str:
-    """That a smaller campaign was simulated, if one was."""
+    """A note that a smaller campaign was simulated, or nothing."""
     if simulated == scenario:
         return ""
     return (
-        f"The campaign is large, so a smaller one was simulated, with as many answers to each "
-        f"task: {simulated.workers:,} workers with {simulated.answers_per_worker:,} answers each "
-        f"on {simulated.tasks:,} tasks; the band of the large one is narrower."
+        "The campaign is large, so a smaller one was simulated, with as many answers per task: "
+        f"{simulated.workers:,} workers with {simulated.answers_per_worker:,} answers each on "
+        f"{simulated.tasks:,} tasks; the band of the large one is narrower."
     )
 
 
 def sealed_words(domain: Domain, sealed: SealedSum, local: Forecast | None) -> str:
-    """What a sealed campaign needs besides, and what is best without it."""
+    """The additional needs of a sealed campaign, and the best pair without keyholders."""
     colluding = "one colludes" if sealed.degree == 1 else f"{sealed.degree} collude"
     needs = (
-        f"It needs {sealed.seats} keyholders of whom at most {colluding} with anybody: the policy "
-        "is a plan until it names them and the server, as drafting the campaign does."
+        f"It needs {sealed.seats} keyholders, of whom at most {colluding} with anyone: the policy "
+        "is a plan until it names them and the server, which happens when the campaign is "
+        "drafted."
     )
     if local is None:
         return needs
@@ -187,20 +188,18 @@ def sealed_words(domain: Domain, sealed: SealedSum, local: Forecast | None) -> s
 def _choice(chosen: Forecast, table: Sequence[Forecast], domain: Domain) -> str:
     others = [one for one in table if one is not chosen]
     if not others:
-        return f"{_described(chosen, domain)} was tried alone: others have no more to offer here."
+        return (
+            f"{_described(chosen, domain)} was the only one tried: others offer no advantage here."
+        )
     best = others[0]
     excess, standard_error = best.difference(chosen)
     start = f"Of {len(table)} mechanisms tried on the same simulated campaigns, "
     if excess < 0:
         return (
-            f"{start}{_described(best, domain)} did best, and {_described(chosen, domain)} comes "
+            f"{start}{_described(best, domain)} did best, but {_described(chosen, domain)} comes "
             "within one standard error of it and is simpler."
         )
-    sure = (
-        "more than chance explains"
-        if excess > 2 * standard_error
-        else "no more than chance may explain"
-    )
+    sure = "more than chance explains" if excess > 2 * standard_error else "possibly by chance"
     return (
         f"{start}{_described(chosen, domain)} did best; next is {_described(best, domain)}: a "
         f"difference of {excess:.2g} (± {standard_error:.1g}), {sure}."

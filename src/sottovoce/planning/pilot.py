@@ -1,4 +1,4 @@
-"""What a pilot shows of a crowd: how able its workers are, and what truths look like."""
+"""A crowd's ability and its truths, estimated from a pilot."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sottovoce.planning.scenario import Ability, LabelAbility, NumberAbility
 from sottovoce.planning.trials import truths_by_task
 
 PRIOR_ANSWERS = 4.0
-"""So many answers of an average worker are added to each worker's own."""
+"""The number of average answers that are added to each worker's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """Ability, a sample of truths (none without gold), and where both come from in a sentence."""
+    """Ability, a sample of truths (none without gold), and a sentence about their source."""
 
     domain: Domain
     ability: Ability
@@ -31,14 +31,14 @@ class Pilot:
 def read_pilot(answers: Reports, gold: Gold | None = None) -> Pilot:
     """The ability of a pilot's workers against gold, or else against inferred truths.
 
-    A worker with few answers tells little, so each is drawn towards the crowd's mean as if it had
-    given c = 4 more answers like an average worker:
+    A worker with few answers carries little information, so each is shrunk towards the crowd's mean
+    as if it had given c = 4 more answers like an average worker:
 
         accuracy  (right + c · mean) / (answers + c)
         variance  (Σ error² + c · mean square) / (answers + c)
 
-    Deviations are shares of the range. Label truths to resample from hold each label once besides
-    gold, so that none is impossible.
+    Deviations are shares of the range. The truths of labels to resample from contain each label
+    once in addition to gold, so that none is impossible.
 
     >>> ab = Domain.categorical("ab")
     >>> table = Reports.of([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 0], domain=ab)
@@ -46,7 +46,10 @@ def read_pilot(answers: Reports, gold: Gold | None = None) -> Pilot:
     LabelAbility(accuracies=(0.8333333333333334, 0.6666666666666666))
     """
     if answers.domain.is_numeric and not np.isfinite(answers.domain.high - answers.domain.low):
-        raise UsageError("a pilot of numbers needs their range: --range LOW HIGH")
+        raise UsageError(
+            "a pilot of numbers needs their public range: read it with "
+            "domain=Domain.numeric(low, high)"
+        )
     truths = _known(answers, gold) if gold else infer(answers).truths.astype(np.float64)
     scored = np.isfinite(truths)[answers.task]
     ability = _ability(answers, truths, scored)
@@ -57,7 +60,7 @@ def read_pilot(answers: Reports, gold: Gold | None = None) -> Pilot:
 
 
 def _known(answers: Reports, gold: Gold) -> FloatArray:
-    """The gold of each task of the pilot as a label code or a number; NaN where there is none."""
+    """The gold of each task of the pilot as a label code or a number; NaN if unknown."""
     truths = truths_by_task(answers, gold).astype(np.float64)
     return truths if answers.domain.is_numeric else np.where(truths < 0, np.nan, truths)
 
@@ -73,7 +76,7 @@ def _ability(answers: Reports, truths: FloatArray, scored: npt.NDArray[np.bool_]
 
 
 def _shrunken(worker: npt.NDArray[np.int32], outcomes: FloatArray) -> FloatArray:
-    """Each worker's mean outcome, drawn towards everybody's; of workers with an outcome."""
+    """Each worker's mean outcome, shrunk towards the crowd's; for workers with an outcome."""
     totals, counts = np.bincount(worker, outcomes), np.bincount(worker)
     seen = counts > 0
     shrunken = totals[seen] + PRIOR_ANSWERS * outcomes.mean()
@@ -93,7 +96,7 @@ def _note(answers: Reports, gold: Gold | None, scored: npt.NDArray[np.bool_]) ->
     of = f"{int(scored.sum()):,} answers of {len(np.unique(answers.worker[scored])):,} workers"
     if gold is None:
         return (
-            f"pilot: ability from {of} against inferred truths, for want of gold; it looks a "
-            "little better than it is, since each worker had a say in them"
+            f"pilot: ability from {of} against inferred truths, because there is no gold; it "
+            "looks a little better than it is, because each worker influenced them"
         )
     return f"pilot: ability and truths from {of} against gold"

@@ -1,6 +1,6 @@
-"""Pipelines: a randomiser or a sealed sum, and the method that reads it.
+"""Pipelines: a mechanism or a sealed sum, and the method that reads it.
 
-Which of them a campaign could use, the simpler first, and those of the papers, by domain.
+The candidates of a campaign, the simpler first, and the papers' pipelines, by domain.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sottovoce.model import Calibration, Candidate, Domain, Guarantee, Kind, Pol
 from sottovoce.planning.scenario import Scenario
 
 AWARE = "auto"
-"""The method that inference takes under a policy: it knows the channel."""
+"""The default method under a policy: it models the channel."""
 
 Ways: TypeAlias = Literal["any", "local", "sealed"]
 """How answers may leave a device: randomised there, or sealed for keyholders."""
@@ -33,10 +33,10 @@ P4_RIDGE = 0.01
 class Pipeline:
     """A mechanism by name, calibrated to a target, and the method that reads its reports.
 
-    `delta` replaces the target's, for mechanisms that keep no promise at delta 0. `published`
-    takes the paper's own calibration, which may betray more than the target says; its true
-    guarantee is then stated beside it, and it is never recommended. `parameters` are the
-    mechanism's, `settings` the method's.
+    `delta` replaces the target's, for mechanisms that keep no promise at delta 0. `published` takes
+    the paper's own calibration, whose privacy loss may exceed the target; its true guarantee is
+    then stated too, and it is never recommended. `parameters` are the mechanism's, `settings` the
+    method's.
     """
 
     name: str
@@ -68,7 +68,7 @@ def _policy(
     parameters: tuple[tuple[str, Any], ...],
     published: bool,
 ) -> Policy:
-    # Kept, since a calibration may take seconds and a simulation asks for it in every trial.
+    # Cached, because a calibration may take seconds and a simulation needs it in every trial.
     calibration = Calibration.AS_PUBLISHED if published else Calibration.SOUND
     return make_policy(domain, mechanism, target, calibration=calibration, **dict(parameters))
 
@@ -93,20 +93,20 @@ def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pipel
 
 
 def check_ways(ways: object) -> None:
-    """Refuse what is no way for answers to leave a device."""
+    """Refuse an unknown way for answers to leave a device."""
     if ways not in get_args(Ways):
-        raise UsageError(f"ways is one of {', '.join(get_args(Ways))}, not {ways!r}")
+        raise UsageError(f"ways must be one of {', '.join(get_args(Ways))}, not {ways!r}")
 
 
 def target_of(scenario: Scenario, target: Target) -> Target:
-    """The target with how many cells of a worker a scenario has."""
+    """The target with the number of cells per worker of a scenario."""
     hidden = scenario.hide_participation
     cells = scenario.tasks if hidden else scenario.answers_per_worker
     return Target(target.epsilon, target.unit, target.delta, cells, hidden, target.sample)
 
 
 def keeps(policy: Policy, target: Target) -> bool:
-    """Whether the mechanism of a policy betrays no more than the target allows."""
+    """Whether the privacy loss of a policy's mechanism is within the target."""
     held = weakest_guarantee(release_of(policy), target.answers, target.unit, target.delta)
     return held.within(target.epsilon, target.delta)
 
@@ -117,7 +117,7 @@ def _pair(candidate: Candidate, name: str) -> Pipeline:
 
 
 def _possible(pair: Pipeline, domain: Domain, target: Target) -> bool:
-    """Whether the mechanism can be calibrated to the target at all."""
+    """Whether the mechanism can be calibrated to the target."""
     try:
         return keeps(pair.policy(domain, target), target)
     except UsageError:
@@ -164,7 +164,7 @@ _MF_NUMBERS = Pipeline("MF + inverse-deviation", "matrix-factorization", "invers
 def papers(domain: Domain, *, hide_participation: bool = False) -> tuple[Pipeline, ...]:
     """The papers' pipelines for a domain: P1 for labels, P3 for numbers, P4 for private NULLs.
 
-    Sound calibrations, but for those marked `published`: a second two-layer (P1 Thm. 6.3), and LP
+    Sound calibrations, except those marked `published`: a second two-layer (P1 Thm. 6.3), and LP
     and MF for labels (P4 Eqs. 6-9). Over a range of numbers LP and MF are calibrated soundly too:
     P4's noise grows with the number of values, and a range has as many as its grid has points.
 
@@ -179,9 +179,9 @@ def papers(domain: Domain, *, hide_participation: bool = False) -> tuple[Pipelin
 
 
 def true_guarantee(policy: Policy, target: Target) -> Guarantee:
-    """What a policy keeps for every worker of the target, whatever it was calibrated to.
+    """The guarantee of a policy for every worker of the target, independent of its calibration.
 
-    A policy's own delta counts where it has one: a mechanism may keep no promise at the target's.
+    A policy's own delta is used if it has one: a mechanism may keep no promise at the target's.
     """
     delta = target.delta if policy.promise is None else policy.promise.delta
     return weakest_guarantee(release_of(policy), target.answers, target.unit, delta)

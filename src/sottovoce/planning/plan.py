@@ -1,4 +1,4 @@
-"""A plan: what to use at each guarantee, what to expect, and what a goal would take."""
+"""A plan: the recommendation at each guarantee, its forecast, and the requirements of a goal."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ from sottovoce.planning.trials import BAND
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Displayed):
-    """A recommendation for each target, beside what needs no worker and what needs no privacy.
+    """A recommendation for each target, with the best constant and the result without privacy.
 
-    `constant` is the error of the best constant, `clean` what the answers themselves would give.
-    `goal` is the error to reach, and `needed` says what reaches it: an epsilon, and workers at
-    each target.
+    `constant` is the error of the best constant, `clean` that of the answers themselves. `goal` is
+    the error to reach, and `needed` what reaches it: an epsilon, and workers at each target.
     """
 
     scenario: Scenario
@@ -51,24 +50,24 @@ class Plan(Displayed):
         return Display(title, (), columns, tuple(map(tuple, rows[:SHOWN])), len(rows))
 
     def notes(self) -> list[str]:
-        """Everything that was assumed, in sentences."""
+        """All assumptions, in sentences."""
         scenario, target = self.scenario, self.targets[0]
         whole = f" for a worker's {target.answers:,} reports" if target.unit is Unit.WORKER else ""
         return [
-            f"simulated: {self.clean.trials} campaigns for each figure; one campaign lands in its "
-            f"band in {100 * BAND:g} % of cases, if the assumptions hold",
+            f"simulated: {self.clean.trials} campaigns for each figure; one campaign is within "
+            f"its band in {100 * BAND:g} % of cases, if the assumptions hold",
             f"the guarantee is per {target.unit}{whole}, delta {target.delta:g}"
-            + ("; who answered which task is hidden too" if scenario.hide_participation else ""),
+            + ("; participation is hidden too" if scenario.hide_participation else ""),
             _crowd_words(scenario),
             _truth_words(scenario),
-            f"every worker answers {scenario.answers_per_worker:,} tasks drawn at random, so that "
-            f"a task has {scenario.answers_per_task:.3g} answers on average and some may have none",
+            f"every worker answers {scenario.answers_per_worker:,} random tasks, so a task has "
+            f"{scenario.answers_per_task:.3g} answers on average and some may have none",
             *filter(None, [scaled_words(scenario, scenario.smaller())]),
             *(_useless(one) for one in self.recommendations if _learns_little(one, self.constant)),
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """The plan, ready for JSON."""
+        """The plan as JSON data."""
         domain, clean = self.scenario.domain, self.clean
         return {
             "tasks": self.scenario.tasks,
@@ -102,12 +101,12 @@ def plan(
     cache: bool = True,
     progress: Progress | None = None,
 ) -> Plan:
-    """What to expect of a campaign at each epsilon, by simulation.
+    """The forecast of a campaign at each epsilon, by simulation.
 
-    `goal` is a score to reach: an accuracy for labels, a mean error for numbers. It is reached
-    when the mean is beyond it by two standard errors. `ways` is how answers may leave a device, as
-    `recommend` has it. `jobs` above 1 starts processes; a script
-    then needs the usual `if __name__ == "__main__"`.
+    `goal` is a score to reach: an accuracy for labels, a mean error for numbers. It is reached when
+    the mean is beyond it by two standard errors. `ways` is how answers may leave a device, as in
+    `recommend`. `jobs` above 1 starts processes; a script then needs the usual `if __name__ ==
+    "__main__"`.
     """
     targets = _targets(scenario, epsilons, unit, delta)
     error = None if goal is None else _error(scenario.domain, goal)
@@ -124,7 +123,7 @@ def _targets(
     scenario: Scenario, epsilons: Sequence[float], unit: UnitName, delta: float
 ) -> tuple[Target, ...]:
     if not epsilons:
-        raise UsageError("a plan needs an epsilon or several")
+        raise UsageError("a plan needs at least one epsilon")
     targets = (Target(epsilon, unit, delta) for epsilon in sorted(set(epsilons)))
     return tuple(target_of(scenario, target) for target in targets)
 
@@ -142,7 +141,7 @@ def _error(domain: Domain, goal: float) -> float:
 def _all_needed(
     runner: Runner, scenario: Scenario, found: Sequence[Recommendation], goal: float, trials: int
 ) -> tuple[Needed, ...]:
-    """The smallest epsilon for the crowd that is planned, and the workers at each target."""
+    """The smallest epsilon for the planned crowd, and the workers at each target."""
     near = min(found, key=lambda one: (one.forecast.error > goal, abs(one.forecast.error - goal)))
     epsilon = epsilon_needed(runner, scenario, near.pair, _target(near), goal, trials)
     return (
@@ -164,7 +163,7 @@ def _learns_little(one: Recommendation, constant: float) -> bool:
 
 def _useless(one: Recommendation) -> str:
     return (
-        f"at epsilon {_target(one).epsilon:g} truths would be no surer than the best constant: "
+        f"at epsilon {_target(one).epsilon:g} truths would be no better than the best constant: "
         "plan more workers, more answers or a larger epsilon"
     )
 
@@ -172,7 +171,7 @@ def _useless(one: Recommendation) -> str:
 def _crowd_words(scenario: Scenario) -> str:
     crowd, domain = scenario.crowd.sentence(scenario.domain.size), scenario.domain
     errors = {
-        Kind.NUMERIC: "answers are cut to the range",
+        Kind.NUMERIC: "answers are clipped to the range",
         Kind.ORDINAL: "a wrong label at distance d has weight 2^-d",
         Kind.CATEGORICAL: "wrong labels are equally likely",
     }

@@ -27,23 +27,23 @@ TRIALS = 20
 """Simulated campaigns for each pair that is not clearly worse than another."""
 
 FEWEST_SEALED = 10
-"""Of fewer contributions keyholders open nothing, unless the policy says otherwise."""
+"""Keyholders open nothing with fewer contributions, unless the policy sets another minimum."""
 
 CLEARLY = {4: 7.0, 8: 4.0}
-"""After so many trials, by how many standard errors a pair is higher that is clearly worse.
+"""Numbers of trials, and the excess in standard errors at which a pair is clearly worse.
 
-One that is in truth as good is that much higher once in some 300 times: so says Student's law,
-which allows for standard errors of few trials.
+An equally good pair exceeds it once in some 300 times: by Student's law, which allows for standard
+errors of few trials.
 """
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Recommendation(Displayed):
-    """The pair to use, its policy, what to expect of it, and how the others did.
+    """The chosen pair, its policy, its forecast, and the results of the others.
 
-    `table` has every pair that was tried, best first; those dropped early have fewer trials. Where
-    the pair is sealed, `local` is the best one that needs no keyholders, if one was tried, and the
-    policy is a plan: a campaign's also names the keyholders and the server's key.
+    `table` has every pair that was tried, best first; those dropped early have fewer trials. If the
+    pair is sealed, `local` is the best one that needs no keyholders, if one was tried, and the
+    policy is a plan: a campaign's policy also names the keyholders and the server's key.
     """
 
     pair: Pipeline
@@ -85,7 +85,7 @@ def recommend(
     """The pair with the smallest simulated error within a guarantee of (epsilon, delta) per unit.
 
     Every pair that can keep the target is tried on the same simulated campaigns. Calibrations as
-    published are never among them. With `ways` only those are tried whose answers are randomised on
+    published are never among them. `ways` restricts them to those whose answers are randomised on
     the device ("local"), or those that need keyholders ("sealed"). `jobs` above 1 starts processes;
     a script then needs the usual `if __name__ == "__main__"`.
     """
@@ -115,7 +115,7 @@ def recommended(
 
 
 def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pipeline]:
-    """What can be tried for a scenario."""
+    """The pairs to try for a scenario."""
     pairs = [
         pair
         for pair in candidates(scenario.domain, target, ways)
@@ -126,8 +126,8 @@ def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pipeline]:
         return pairs
     if ways == "sealed" and scenario.workers < FEWEST_SEALED:
         raise UsageError(
-            f"sealed answers are opened from {FEWEST_SEALED} workers on, not of "
-            f"{scenario.workers}: plan more workers or other ways"
+            f"sealed answers are opened for {FEWEST_SEALED} or more workers, not for "
+            f"{scenario.workers}: plan more workers or another way"
         )
     raise UsageError(
         f"no mechanism keeps epsilon {target.epsilon:g} per {target.unit} for "
@@ -136,7 +136,7 @@ def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pipeline]:
 
 
 def _leads_to_numbers(pair: Pipeline, domain: Domain, target: Target) -> bool:
-    """Whether reports say numbers off the grid, from which no ordinal labels are inferred."""
+    """Whether reports are numbers off the grid, from which no ordinal labels can be inferred."""
     if pair.sealed:
         return False
     return mechanism_of(pair.policy(domain, target)).alphabet is Alphabet.NUMBERS
@@ -145,7 +145,7 @@ def _leads_to_numbers(pair: Pipeline, domain: Domain, target: Target) -> bool:
 def _best_local(
     runner: Runner, scenario: Scenario, table: Sequence[Forecast], trials: int
 ) -> Forecast | None:
-    """The best pair that needs no keyholders, with all trials; None if none was tried."""
+    """The best pair without keyholders, with all trials; None if none was tried."""
     local = [one for one in table if not _pair(one).sealed]
     if not local:
         return None
@@ -201,6 +201,6 @@ def _pair(forecast: Forecast) -> Pipeline:
 
 
 def _check(pair: Pipeline, policy: Policy, target: Target) -> None:
-    """The last line of defence: what is recommended keeps what was asked for."""
+    """A final check that the recommendation keeps the target."""
     if pair.published or policy.promise is None or not keeps(policy, target):
         raise UsageError(f"{pair.name} does not keep epsilon {target.epsilon:g} per {target.unit}")

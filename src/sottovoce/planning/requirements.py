@@ -1,4 +1,4 @@
-"""How many workers or answers, or how large an epsilon, a target accuracy takes."""
+"""The number of workers or answers, or the epsilon, that a target accuracy needs."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Question: TypeAlias = Literal["workers", "answers_per_worker", "epsilon"]
 
 FIRST_TRIALS = 8
 MARGIN = 2.0
-"""A goal is reached when the mean error, and so many standard errors, are within it."""
+"""A goal is reached when the mean error plus this many standard errors is within it."""
 
 CLEARLY = 4.0
-"""When the mean is so many standard errors away from the goal, a few trials are enough."""
+"""If the mean is this many standard errors away from the goal, a few trials are enough."""
 
 OCTAVES = 5
-"""Sizes are searched up to 2^5 = 32 times what is planned, and down to a 32nd of it."""
+"""Sizes are searched up to 2^5 = 32 times the planned ones, and down to a 32nd of them."""
 
 EPSILONS = (0.05, 16.0)
-"""Between these an epsilon is searched."""
+"""The range of the search for an epsilon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """The least of something that reaches a goal, a mean error; `value` is None if none does.
+    """The least value that reaches a goal, a mean error; `value` is None if none does.
 
-    `forecast` is that of `value`, or the best that was seen, at `at`. `searched` is how far the
-    search went.
+    `forecast` is that of `value`, or the best one found, at `at`. `searched` is the limit of the
+    search.
     """
 
     question: Question
@@ -74,7 +74,7 @@ def answers_needed(
 def epsilon_needed(
     runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
-    """The smallest epsilon, so the largest privacy, that reaches the goal."""
+    """The smallest epsilon (the strongest privacy) that reaches the goal."""
 
     def case(epsilon: float) -> TrialCase:
         return _case(scenario, pair, replace(target, epsilon=epsilon))
@@ -87,18 +87,18 @@ def epsilon_needed(
 
 
 def check_goal(goal: float) -> None:
-    """Refuse what no mean error can be."""
+    """Refuse an impossible mean error."""
     if not 0 < goal < math.inf:
         raise UsageError(f"the error to reach must be above 0 and finite, not {goal:g}")
 
 
 def _case(scenario: Scenario, pair: Pipeline, target: Target) -> TrialCase:
-    # The policy is that of the whole campaign, also where a smaller one is simulated.
+    # The policy is that of the whole campaign, even if a smaller one is simulated.
     return TrialCase(scenario.smaller(), pair, target_of(scenario, target))
 
 
 def _sizes(planned: int) -> list[int]:
-    """Whole numbers around a planned one, each about 9 % above the one before."""
+    """Whole numbers around a planned one, each about 9 % above the previous one."""
     steps = range(-8 * OCTAVES, 8 * OCTAVES + 1)
     around = {max(1, math.ceil(_round(planned * 2 ** (step / 8)))) for step in steps}
     return sorted({planned} | around)
@@ -117,7 +117,7 @@ def _least(
     runner: Runner,
     trials: int,
 ) -> Needed:
-    """The first place of a rising grid that reaches the goal, if more never does harm."""
+    """The first position of an increasing grid that reaches the goal, if more never does harm."""
     check_goal(goal)
     check_trials(trials)
     seen: dict[int, Forecast] = {}
@@ -134,8 +134,8 @@ def _least(
 
 
 def _first(reaches: Callable[[int], bool], places: int, start: int) -> int | None:
-    """The first place that reaches: doubling strides away from the start, then halving."""
-    low, high = -1, places  # places up to low do not reach, those from high on do
+    """The first position that reaches the goal: doubling strides from the start, then halving."""
+    low, high = -1, places  # positions up to low do not reach, those from high on do
     place, stride = start, 4
     while high - low > 1:
         if reaches(place):
@@ -153,7 +153,7 @@ def _first(reaches: Callable[[int], bool], places: int, start: int) -> int | Non
 
 
 def _judged(runner: Runner, case: TrialCase, goal: float, trials: int) -> Forecast:
-    """The forecast of a case: with a few trials where they leave no doubt about the goal."""
+    """The forecast of a case: with few trials if they leave no doubt about the goal."""
     runner.expect(trials)
     [first] = forecasts(runner, [case], min(FIRST_TRIALS, trials))
     if abs(first.error - goal) > CLEARLY * first.standard_error:

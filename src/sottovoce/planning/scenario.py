@@ -1,6 +1,6 @@
-"""A campaign before it takes place: its size and its crowd, from which answers can be drawn.
+"""A planned campaign: its size and its crowd, from which answers can be drawn.
 
-How able workers are is a plan's assumption, or what a pilot showed.
+The ability of workers is a plan's assumption, or estimated from a pilot.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sottovoce.model import Codes, Domain, FloatArray, Grid, Kind, Reports
 from sottovoce.model.guarantee import check_count
 
 Assumption: TypeAlias = Literal["mixed", "able", "expert"]
-"""Crowds that have a name: many weak workers among able ones, all fairly able, all very able."""
+"""Named crowds: many weak workers among able ones, all fairly able, all very able."""
 
 ABLE_SHARE = 0.4
 """The share of able workers in a mixed crowd."""
@@ -31,7 +31,7 @@ _ACCURACIES: dict[str, tuple[float, float]] = {"able": (0.55, 0.8), "expert": (0
 _DEVIATIONS: dict[str, tuple[float, float]] = {"able": (0.05, 0.1), "expert": (0.01, 0.05)}
 
 MOST_LABELS, MOST_NUMBERS = 100_000, 20_000
-"""Campaigns with more reports than this are simulated on a smaller one: numbers take longer."""
+"""Campaigns with more reports than this are simulated on a smaller one; numbers take longer."""
 
 LARGEST = 1 << 31
 """Workers and tasks have 4-byte codes."""
@@ -39,7 +39,7 @@ LARGEST = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class LabelAbility:
-    """How often each worker is right: an assumption by name, or accuracies to resample from.
+    """The accuracy of each worker: a named assumption, or accuracies to resample from.
 
     - mixed: 40 % of the workers U(0.8, 0.95), the others U(1/s - 0.05, 0.6), for s labels;
     - able: U(0.55, 0.8);
@@ -55,7 +55,7 @@ class LabelAbility:
         _check("accuracies", self.accuracies)
 
     def draw(self, rng: np.random.Generator, workers: int, labels: int) -> FloatArray:
-        """How often each of so many workers is right; the first of them whatever their number."""
+        """The accuracy of each of `count` workers; the first ones do not depend on the count."""
         draws = rng.random((workers, 2))
         if not isinstance(self.accuracies, str):
             return _resampled(self.accuracies, draws[:, 0])
@@ -105,7 +105,7 @@ class NumberAbility:
         return _between(draws, *_DEVIATIONS[self.deviations])
 
     def sentence(self, labels: int = 0) -> str:
-        """The assumption in words; there are no labels to speak of."""
+        """The assumption in words; there are no labels."""
         if not isinstance(self.deviations, str):
             return _resampled_words(self.deviations, "deviations")
         if self.deviations == "mixed":
@@ -127,9 +127,9 @@ def _check(field: str, given: str | tuple[float, ...]) -> None:
     if isinstance(given, str):
         if given not in get_args(Assumption):
             named = ", ".join(get_args(Assumption))
-            raise UsageError(f"ability is one of {named}, not {given!r}")
+            raise UsageError(f"ability must be one of {named}, not {given!r}")
     elif not given or not all(0 <= value <= 1 for value in given):
-        raise UsageError(f"{field} to resample from are one or more numbers from 0 to 1")
+        raise UsageError(f"{field} to resample from must be one or more numbers from 0 to 1")
 
 
 def _between(draws: FloatArray, low: float, high: float) -> FloatArray:
@@ -157,11 +157,11 @@ def _resampled_words(sample: tuple[float, ...], what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Every worker answers so many of the tasks, every such set as likely.
+    """Every worker answers a uniformly random set of `answers_per_worker` tasks.
 
     Truths are uniform over the labels or the range, or resampled from `truths`: label codes or
-    numbers. Who errs, errs towards every other label alike; on ordinal labels at distance d with
-    weight 2^-d. Numbers are the truth and a Gaussian error, cut to the range. With
+    numbers. A wrong answer is uniform over the other labels; on ordinal labels it is at distance d
+    with weight 2^-d. Numbers are the truth plus a Gaussian error, clipped to the range. With
     `hide_participation` every worker reports on every task.
 
     >>> scenario = Scenario(Domain.categorical("ab"), tasks=30, workers=10, answers_per_worker=6)
@@ -197,14 +197,14 @@ class Scenario:
 
     @property
     def crowd(self) -> Ability:
-        """How able workers are."""
+        """The ability of the workers."""
         if not isinstance(self.ability, str):
             return self.ability
         return NumberAbility(self.ability) if self.domain.is_numeric else LabelAbility(self.ability)
 
     @property
     def cells(self) -> int:
-        """How many reports there are."""
+        """The number of reports."""
         each = self.tasks if self.hide_participation else self.answers_per_worker
         return self.workers * each
 
@@ -214,10 +214,10 @@ class Scenario:
         return self.workers * self.answers_per_worker / self.tasks
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
-        """Answers of one such campaign, and its truths by task.
+        """The answers of one such campaign, and its truths by task.
 
-        Truths and abilities come from streams of their own, so that campaigns of several sizes
-        have them in common as far as they go.
+        Truths and abilities come from separate streams, so that campaigns of different sizes share
+        them as far as possible.
         """
         truths = self.draw_truths(seed)
         _, for_crowd, for_cells, for_errors = _streams(seed)
@@ -229,10 +229,10 @@ class Scenario:
         return replace(table, simulated=True), truths
 
     def smaller(self, most: int | None = None) -> Scenario:
-        """A campaign with at most about so many reports and as many of them for each task.
+        """A campaign with at most about `most` reports, and as many of them per task.
 
-        Workers and tasks shrink together. Where that is not enough, or participation is hidden and
-        the share of answers among reports has to stay, tasks and answers per worker do.
+        Workers and tasks shrink together. If that is not enough, or if participation is hidden and
+        the share of answers among reports has to stay, tasks and answers per worker shrink.
         """
         if most is None:
             most = MOST_NUMBERS if self.domain.is_numeric else MOST_LABELS
@@ -290,7 +290,7 @@ def _streams(seed: int) -> list[np.random.Generator]:
 
 
 def _wrong(truths: Codes, domain: Domain, draws: FloatArray) -> Codes:
-    """Another label than each truth, by a draw from [0, 1)."""
+    """A different label from each truth, by a draw from [0, 1)."""
     labels = domain.size
     if domain.kind is Kind.CATEGORICAL:
         shift = 1 + (draws * (labels - 1)).astype(np.int32)
@@ -299,7 +299,7 @@ def _wrong(truths: Codes, domain: Domain, draws: FloatArray) -> Codes:
     weights = np.where(distance > 0, 0.5**distance, 0.0)
     shares = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
     shares[:, -1] = 1.0
-    # Row t of the shares lies in [t, t + 1], so that one search finds all places.
+    # Row t of the shares lies in [t, t + 1], so that one search finds all positions.
     places = np.searchsorted((shares + np.arange(labels)[:, None]).ravel(), truths + draws, "right")
     return np.asarray(np.minimum(places - truths * labels, labels - 1), np.int32)
 

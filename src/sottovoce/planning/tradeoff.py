@@ -1,6 +1,6 @@
-"""What privacy costs on a table of one's own: accuracy by epsilon, ours and the papers'.
+"""The cost of privacy on your own table: accuracy by epsilon, ours and the papers'.
 
-Pipelines are held against each other on one table, in the same trials.
+Pipelines are compared on one table, in the same trials.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from sottovoce.planning.trials import Spread, best_constant, run_trial, trial_se
 Measure = Literal["accuracy", "mae"]
 
 CLEAN, CONSTANT, OURS = "clean answers", "best constant", "recommended"
-"""Names of rows, levels and series: what needs no noise, and the recommended pair."""
+"""Names of rows and levels without noise."""
 
 PILOTS = 4
-"""Trials by which the recommended pair is chosen; they are not among those reported."""
+"""Trials that choose the recommended pair; they are not among the reported ones."""
 
-_PILOT, _REPORTED = 0, 1  # the first place of a trial's seed
+_PILOT, _REPORTED = 0, 1  # the first number of a trial's seed
 
 
 @dataclass(frozen=True, slots=True)
 class TradeoffRow:
-    """One pair at one epsilon: the guarantee that truly holds, and what trials showed."""
+    """One pair at one epsilon: its true guarantee, and the results of the trials."""
 
     epsilon: float
     pair: Pipeline
@@ -49,18 +49,19 @@ class TradeoffRow:
 
     @property
     def name(self) -> str:
-        """The pair's name; where it only says the mechanism, with what reads it."""
+        """The pair's name; if that is only the mechanism, with the method that reads it."""
         bare = self.pair.method == AWARE and "+" not in self.pair.name and not self.pair.sealed
         return f"{self.pair.name} + aware" if bare else self.pair.name
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tradeoff(Displayed):
-    """Accuracy (or mean absolute error) by epsilon, beside that of answers as they are.
+    """Accuracy (or mean absolute error) by epsilon, and that of unperturbed answers.
 
-    `constant` is what the best constant predictor gets, which knows the truths; `clean` what the
-    best usual method, `clean_method`, gets from the answers themselves. `answers` is the most
-    answers of a worker, to all of which the guarantee applies; `scored` tasks have a known truth.
+    `constant` is the error of the best constant predictor, which knows the truths; `clean` that of
+    the best usual method, `clean_method`, on the answers themselves. `answers` is the largest
+    number of answers of a worker, to all of which the guarantee applies; `scored` tasks have a
+    known truth.
     """
 
     measure: Measure
@@ -86,7 +87,7 @@ class Tradeoff(Displayed):
         return {row.epsilon: row for row in self.rows if row.recommended}
 
     def table(self) -> dict[str, npt.NDArray[Any]]:
-        """The rows as columns, ready for a file; clean answers and the constant come last."""
+        """The rows as columns for a file; clean answers and the constant come last."""
         rows = [_record(row) for row in self.rows]
         for name, value in ((CLEAN, self.clean), (CONSTANT, self.constant)):
             rows.append(dict.fromkeys(rows[0], np.nan) | {"pair": name, "mean": value})
@@ -112,14 +113,14 @@ def tradeoff(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Tradeoff:
-    """Perturb the answers by simulation at each epsilon, and see what inference makes of them.
+    """Perturb the answers by simulation at each epsilon, and measure the error of inference.
 
-    The recommended pair of an epsilon is the one of those read by aware inference with the lowest
-    mean error in a pilot round of four trials, whose noise is not that of the trials reported:
-    the choice does not flatter itself. It does use the truths, as a pilot of a campaign would.
-    With `ways` it is one whose answers are randomised on the device ("local"), or one for which
-    keyholders are needed ("sealed"). `pairs` replaces both our candidates and the papers'
-    pipelines. Noise comes from the seed: what is reported does not depend on `jobs`.
+    The recommended pair of an epsilon is the noise-aware one with the lowest mean error in a pilot
+    round of four trials. Its noise differs from that of the reported trials, so the choice is not
+    biased in its own favour. It does use the truths, as a pilot of a campaign would. With `ways` it
+    is one whose answers are randomised on the device ("local"), or one that needs keyholders
+    ("sealed"). `pairs` replaces both our candidates and the papers' pipelines. Noise comes from the
+    seed: the results do not depend on `jobs`.
     """
     _check(answers, epsilons, trials)
     as_numbers = hide_participation and answers.domain.kind is Kind.ORDINAL
@@ -153,17 +154,18 @@ def tradeoff(
 
 
 def within_range(answers: Reports, domain: Domain, *, clip: bool = False) -> Reports:
-    """The same numbers over a public range, which says nothing about who answered.
+    """The same numbers over a public range, which is independent of the answers.
 
     Numbers outside are an error unless `clip` moves them to the ends of the range.
     """
     if not (answers.domain.is_numeric and domain.is_numeric):
-        raise UsageError("a range is for numbers: say --domain categorical or ordinal with labels")
+        raise UsageError("a range is for numbers: pass domain= with categorical or ordinal labels")
     outside = int(((answers.value < domain.low) | (answers.value > domain.high)).sum())
     if outside and not clip:
         raise DataError(
-            f"{outside:,} of {len(answers):,} answers lie outside {domain.low:g}..{domain.high:g}: "
-            "state a wider public range, or say --clip (clip=True) to move them to its ends"
+            f"{outside:,} of {len(answers):,} answers lie outside "
+            f"{domain.low:g}..{domain.high:g}: state a wider public range, or pass clip=True to "
+            "move them to its ends"
         )
     values = np.clip(answers.value.astype(np.float64), domain.low, domain.high)
     return replace(answers, value=values, domain=domain)
@@ -172,7 +174,7 @@ def within_range(answers: Reports, domain: Domain, *, clip: bool = False) -> Rep
 def contenders(
     domain: Domain, pairs: Sequence[Pipeline] | None, targets: Sequence[Target], ways: Ways = "any"
 ) -> tuple[list[Pipeline], list[Pipeline]]:
-    """Pairs to choose ours from, which aware inference reads, and pairs to compare it with.
+    """Our candidate pairs, which are noise-aware, and the pairs to compare with.
 
     Without `pairs`, all that can keep every target, and the papers' pipelines.
     """
@@ -185,7 +187,7 @@ def contenders(
     if not pairs:
         raise UsageError("there is no pair to try: give at least one")
     if len({pair.name for pair in pairs}) < len(pairs):
-        raise UsageError("two pairs have one name: rename one")
+        raise UsageError("two pairs have the same name: rename one")
     ours = [pair for pair in pairs if pair.method == AWARE and not pair.published]
     return ours, [pair for pair in pairs if pair not in ours]
 
@@ -193,7 +195,7 @@ def contenders(
 class TrialRounds:
     """Trials of pairs on one table, whose processes stay until the block ends.
 
-    Trial t has the same noise words for every pair; those of a pilot are others.
+    Trial t has the same noise words for every pair; a pilot has others.
     """
 
     def __init__(
@@ -216,7 +218,7 @@ class TrialRounds:
         self._processes.__exit__(*end)
 
     def expect(self, trials: int) -> None:
-        """Say how many trials there will be in all."""
+        """Set the total number of trials for the progress."""
         self._expected = trials
         self._tell(0, 0)
 
@@ -265,7 +267,7 @@ def _error(answers: Reports, truths: npt.NDArray[Any], job: _Job) -> float:
 
 
 def _candidates(domain: Domain, targets: Sequence[Target], ways: Ways) -> list[Pipeline]:
-    """What can keep every target, and says labels where labels are asked for."""
+    """Pairs that can keep every target, and give labels if labels are needed."""
     found = [candidates(domain, target, ways) for target in targets]
     kept = [pair for pair in found[0] if all(pair in others for others in found)]
     if domain.is_numeric or targets[0].hide_participation:
@@ -287,7 +289,7 @@ def _check(answers: Reports, epsilons: Sequence[float], trials: int) -> None:
 def _clean(answers: Reports, truths: npt.NDArray[Any]) -> tuple[str, float]:
     """The usual method that does best on the answers themselves, and its error.
 
-    The best, since the cost of privacy would look small beside a poor one.
+    The best one, because compared with a poor one the cost of privacy would look small.
     """
     methods = usual_methods(answers.domain)
     errors = {name: run_trial(answers, truths, None, name, 0).error for name in methods}
@@ -296,7 +298,7 @@ def _clean(answers: Reports, truths: npt.NDArray[Any]) -> tuple[str, float]:
 
 
 def _most_answers(answers: Reports, hide_participation: bool) -> int:
-    """How many reports of one worker are seen together."""
+    """The number of reports of one worker that are seen together."""
     if hide_participation:
         return len(answers.tasks)
     return int(np.bincount(answers.worker).max())

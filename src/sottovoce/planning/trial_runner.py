@@ -1,6 +1,6 @@
 """Trials of simulated campaigns, in several processes, each of them run only once.
 
-Simulated errors are kept on disk, so that the same question is answered at once the second time.
+Simulated errors are cached on disk, so the same question is answered at once the second time.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ DECIDING = (
     "model", "privacy", "mechanisms", "inference", "files", "tables", "securesum", "datasets",
     "engines", "api", "planning",
 )  # fmt: skip
-"""The folders whose code decides what a simulation finds: all layers up to this one."""
+"""The folders whose code affects the result of a simulation: all layers up to this one."""
 
 Item = TypeVar("Item")
 
 Found = TypeVar("Found")
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how many items are done, and how many there are."""
+"""Called with the number of finished items, and the total."""
 
 CHUNKS_PER_PROCESS = 8
-"""Small enough that no process waits long for the last one, large enough to keep pipes quiet."""
+"""Small enough that no process waits long for the last one, large enough to limit traffic."""
 
 WORTH_STARTING = 6.0
-"""Seconds of trials for which processes are started, which takes a second or two."""
+"""Seconds of trials that justify starting processes, which takes a second or two."""
 
 TIMED = 3
-"""Trials that are timed first: the fastest says what one takes, since the first loads libraries."""
+"""Trials that are timed first; the fastest counts, because the first one loads libraries."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialCase:
-    """What is simulated again and again: a scenario under a pair and its target.
+    """A simulated case: a scenario under a pair and its target.
 
     Without a pair the answers themselves are used.
     """
@@ -69,8 +69,8 @@ class TrialCase:
     def error(self, seed: int, trial: int) -> float:
         """The error of one simulated campaign.
 
-        Truths, crowd, answers and the words that noise is made of are those of the seed and the
-        trial, whatever the case: cases are compared on common random numbers.
+        Truths, crowd, answers and noise words depend on the seed and the trial only, not on the
+        case: cases are compared on common random numbers.
         """
         for_answers, for_noise = seeds_of(seed, trial)
         answers, truths = self.scenario.draw(for_answers)
@@ -90,11 +90,11 @@ TrialItem: TypeAlias = tuple[TrialCase, int, int]
 
 
 class Runner:
-    """Runs trials; what was run before, here or according to the cache, is not run again.
+    """Runs trials; trials that were run before, here or in the cache, are not repeated.
 
     Errors depend on the case, the seed and the trial alone, so `jobs` does not change them. With
-    `jobs` above 1 processes are started once the trials still expected are worth it, and stay until
-    the block ends.
+    `jobs` above 1 processes are started once the expected trials justify it, and stay until the
+    block ends.
     """
 
     def __init__(
@@ -118,12 +118,12 @@ class Runner:
         self._processes.__exit__(*_)
 
     def expect(self, trials: int) -> None:
-        """Say how many more trials will be asked for; fewer, if negative."""
+        """Announce more expected trials; fewer, if negative."""
         self._expected += trials
         self._tell(0)
 
     def errors(self, cases: Sequence[TrialCase], trials: int) -> list[tuple[float, ...]]:
-        """The errors of the first so many trials of each case."""
+        """The errors of the first `count` trials of each case."""
         keys = [case.key(self._seed) for case in cases]
         missing = {
             key: (case, range(len(self._recalled(key, trials)), trials))
@@ -159,7 +159,7 @@ class Runner:
         return {key: tuple(next(ordered) for _ in trials) for key, (_, trials) in work.items()}
 
     def _starts_processes(self) -> bool:
-        """Whether the trials that are left would take longer here than starting helpers does."""
+        """Whether the remaining trials would take longer here than starting processes does."""
         if not self._started and self._jobs > 1 and len(self._seconds) >= TIMED:
             left = min(self._seconds) * (self._expected - self._done)
             self._started = left > WORTH_STARTING
@@ -189,11 +189,11 @@ def default_jobs() -> int:
 
 
 class Processes(Generic[Item, Found]):
-    """A function kept in so many processes; with one job everything stays in this process.
+    """A function in several processes; with one job everything stays in this process.
 
-    The function goes to each process once, with whatever it carries (a `partial` over a table).
-    Processes are spawned, so that they inherit no thread and no lock. Results do not depend on
-    the number of jobs.
+    The function goes to each process once, with everything it carries (a `partial` over a table).
+    Processes are spawned, so that they inherit no thread and no lock. Results do not depend on the
+    number of jobs.
 
     >>> with Processes(abs, jobs=1) as processes:
     ...     processes.map([-2, 3])
@@ -225,7 +225,7 @@ class Processes(Generic[Item, Found]):
     def results(
         self, items: Sequence[Item], size: int | None = None
     ) -> Iterator[tuple[int, Found]]:
-        """The function of every item beside the item's place, as they are finished.
+        """The function of every item with the item's position, as they are finished.
 
         Items go to a process `size` at a time, else in a few chunks for each.
         """
@@ -242,7 +242,8 @@ class Processes(Generic[Item, Found]):
                 yield from enumerate(future.result(), pending[future])
         except BrokenProcessPool:
             raise SottovoceError(
-                "a process ended before its work, perhaps for want of memory: try fewer jobs"
+                "a process ended before its work was done, perhaps because memory ran out: try "
+                "fewer jobs"
             ) from None
         finally:
             for future in pending:
@@ -257,14 +258,14 @@ class Processes(Generic[Item, Found]):
 
 
 def plans_folder() -> Path:
-    """Name the cache: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
+    """The cache folder: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
     if chosen := os.environ.get("SOTTOVOCE_CACHE"):
         return Path(chosen).expanduser() / "plans"
     return cache_folder() / "plans"
 
 
 def key_of(content: Any) -> str:
-    """SHA-256 of everything that decides a result: what was asked, and the software that answers.
+    """SHA-256 of everything that affects a result: the question, and the software.
 
     `content` is plain: mappings, sequences, texts, numbers.
     """
@@ -273,7 +274,7 @@ def key_of(content: Any) -> str:
 
 
 def recall(key: str) -> tuple[float, ...]:
-    """The errors kept under a key; none where there is no file, or one that makes no sense."""
+    """The errors cached under a key; none if the file is missing or invalid."""
     try:
         document = json.loads((plans_folder() / f"{key}.json").read_bytes())
         errors = tuple(map(float, document["errors"]))
@@ -283,7 +284,7 @@ def recall(key: str) -> tuple[float, ...]:
 
 
 def remember(key: str, errors: tuple[float, ...]) -> None:
-    """Keep errors under a key, whole or not at all; where nothing can be kept, nothing is."""
+    """Cache errors under a key, atomically; failures to write are ignored."""
     try:
         folder = plans_folder()
         folder.mkdir(parents=True, exist_ok=True)
@@ -295,10 +296,10 @@ def remember(key: str, errors: tuple[float, ...]) -> None:
 
 @cache
 def software() -> tuple[str, str, str]:
-    """The versions that decide a simulation, and a stamp of the code that does.
+    """The versions that affect a simulation, and a stamp of the code.
 
-    Two installations of one version may differ, where somebody works on them. What is above the
-    simulations, such as pages and commands, has no part in the stamp.
+    Two installations of one version may differ during development. Code above the simulations, such
+    as pages and commands, is not part of the stamp.
     """
     root = Path(__file__).parents[1]
     files = [path for folder in DECIDING for path in _code_in(root / folder)]
@@ -306,10 +307,10 @@ def software() -> tuple[str, str, str]:
 
 
 def _code_in(folder: Path) -> list[Path]:
-    """The modules of a folder; a folder that is not there must not pass for unchanged code."""
+    """The modules of a folder; a missing folder must not count as unchanged code."""
     found = sorted(folder.rglob("*.py"))
     if not found:
-        raise FileNotFoundError(f"no code in {folder.name}, which decides what simulations find")
+        raise FileNotFoundError(f"no code in {folder.name}, which simulations depend on")
     return found
 
 
@@ -323,7 +324,7 @@ def stamp_of(files: Sequence[Path], root: Path) -> str:
 
 
 _remembered: list[Callable[[Any], Any]] = []
-"""The function of this process, once it is one of several."""
+"""The function of this process, if it is one of several."""
 
 
 def _remember(function: Callable[[Any], Any]) -> None:
@@ -334,7 +335,7 @@ def _remember(function: Callable[[Any], Any]) -> None:
 
 
 def _end_with_parent() -> None:
-    """A process whose first one was killed would wait for work for ever."""
+    """A process whose parent was killed would wait for work forever."""
     parent = parent_process()
     if parent is not None:
         parent.join()

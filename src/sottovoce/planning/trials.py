@@ -1,7 +1,7 @@
-"""One trial: answers are perturbed, truths inferred from what is left, and both compared.
+"""One trial: answers are perturbed, truths inferred from the reports, and both compared.
 
-Also what trials say together (their mean, how sure it is, where most of them lie), known truths
-beside the answers, and the best that one answer for all tasks could do.
+Also the summary of trials (mean, standard error, band), known truths for a table of answers, and
+the best constant for all tasks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sottovoce.model import (
 from sottovoce.planning.pipelines import AWARE
 
 BAND = 0.9
-"""The share of trials, or how often one further trial, that a band holds."""
+"""The share of trials in a band, or the probability of one further trial in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
-        """Of one trial the standard error is unknown, which is NaN."""
+        """The standard error of a single trial is unknown: NaN."""
         if not len(values):
             raise UsageError("a mean needs at least one trial")
         numbers = np.asarray(values, np.float64)
@@ -65,12 +65,12 @@ class Spread:
         return cls(count, float(numbers.mean()), error, float(low), float(high))
 
     def flipped(self) -> Spread:
-        """The same of 1 - value: accuracies where errors were."""
+        """The same of 1 - value: accuracies instead of errors."""
         return Spread(self.trials, 1 - self.mean, self.standard_error, 1 - self.high, 1 - self.low)
 
 
 def trial_seed(seed: int, *place: int) -> int:
-    """The seed of one trial of a run: its own at every place, the same in every run.
+    """The seed of one trial of a run: different for every position, the same in every run.
 
     >>> trial_seed(7, 0, 1) == trial_seed(7, 0, 1) != trial_seed(7, 0, 2)
     True
@@ -83,7 +83,7 @@ def trial_seed(seed: int, *place: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What a trial showed: the mean error over tasks, and each task's confidence beside its error.
+    """The result of a trial: the mean error over tasks, and each task's confidence and error.
 
     The error of a label is 0 or 1, that of a number its distance from the truth.
     """
@@ -104,9 +104,9 @@ def run_trial(
     """Perturb with seeded noise, infer, and compare with truths by task; NaN is an unknown truth.
 
     Without a policy the answers themselves are used. `settings` go to the method. Truths are label
-    codes of the answers' domain, or numbers; numbers are compared as numbers even where answers
-    are ordinal labels. Ties between labels are broken at random: with the first label, a vote would
-    be as good as the luck of the labels' order.
+    codes of the answers' domain, or numbers; numbers are compared as numbers even if answers are
+    ordinal labels. Ties between labels are broken at random: with the first label, a vote would
+    depend on the order of the labels.
     """
     options: dict[str, Any] = {"parameters": settings, "ties": "random", "seed": seed}
     numeric = truths.dtype.kind == "f" and answers.domain.kind is Kind.ORDINAL
@@ -116,7 +116,7 @@ def run_trial(
         result = infer_opened(sum_answers(answers, policy, SeededRandomness(seed)), method)
     else:
         reports = perturb(answers, policy, SeededRandomness(seed))
-        # Reports that are numbers off the grid have a method of their own.
+        # Reports that are numbers off the grid have a separate method.
         on_grid = mechanism_of(policy).alphabet is not Alphabet.NUMBERS
         if numeric and method == AWARE and on_grid:
             method = AwareNumbers.name
@@ -145,12 +145,12 @@ def _compared(result: Result, truths: npt.NDArray[Any]) -> Trial:
 def truths_by_task(answers: Reports, gold: Gold, *, as_numbers: bool = False) -> npt.NDArray[Any]:
     """The truth of each task of a table: a label code (-1 where unknown), or a number (NaN).
 
-    A label nobody may answer gets a code that no result has, so that it counts as wrong. With
-    `as_numbers`, ordinal labels become the numbers they stand for.
+    A label outside the domain gets a code that no result has, so that it counts as wrong. With
+    `as_numbers`, ordinal labels become their numbers.
     """
     rows, found = _rows_of(answers.tasks, gold.tasks)
     if not found.any():
-        raise DataError("none of the gold tasks is among the answered ones: compare the task names")
+        raise DataError("no gold task has an answer: compare the task names")
     if answers.domain.is_numeric:
         return _placed(gold.truths[found].astype(np.float64), rows[found], answers, np.nan)
     codes = _placed(_codes(gold.truths[found], answers.domain), rows[found], answers, -1)
@@ -165,14 +165,14 @@ def truths_by_task(answers: Reports, gold: Gold, *, as_numbers: bool = False) ->
 
 @dataclass(frozen=True, slots=True)
 class BestConstant:
-    """One answer for every task, the best there is against the truths, and its mean error."""
+    """The best constant answer for all tasks against the truths, and its mean error."""
 
     value: float
     error: float
 
 
 def best_constant(truths: npt.NDArray[Any]) -> BestConstant:
-    """The most frequent truth of labels (a code), the median of numbers: nothing fixed does better.
+    """The most frequent truth of labels (a code), the median of numbers: no constant does better.
 
     It knows the truths, so a method that does worse has learnt nothing about the tasks.
 
@@ -188,7 +188,7 @@ def best_constant(truths: npt.NDArray[Any]) -> BestConstant:
 
 
 def _rows_of(tasks: Names, wanted: Names) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Where each wanted task is among the tasks, compared as text unless both are integers."""
+    """The position of each wanted task; compared as text unless both are integers."""
     if not (tasks.dtype.kind in "iu" and wanted.dtype.kind in "iu"):
         tasks, wanted = tasks.astype(str), wanted.astype(str)
     order = np.argsort(tasks)

@@ -1,4 +1,4 @@
-"""Whether noised rounds in which workers' answers are weighted would pay for themselves."""
+"""Whether noised rounds that weight workers' answers reduce the error."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from sottovoce.securesum.em.terms import EMTerms, Law
 from sottovoce.securesum.em.weights import GRID, weights
 
 MOST_ROUNDS = 3
-"""More weighted rounds than this never paid."""
+"""More weighted rounds than this never reduced the error."""
 
 TRIALS = 12
 
 MOST_TASKS, MOST_ANSWERS = 300, 40_000
-"""Larger sessions are simulated on fewer tasks, with as many answers to each of them."""
+"""Larger sessions are simulated on fewer tasks, with as many answers per task."""
 
 SURE = 2.0
-"""Standard errors by which a round more must be better: noise and time are certain."""
+"""Standard errors by which one more round must be better: its noise and time are certain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How many weighted rounds to have, and the share of wrong labels that each number predicts.
+    """The number of weighted rounds to use, and the predicted share of wrong labels for each.
 
-    `errors[r]` is with r weighted rounds, as far as noise for them can be drawn; `sealed` is that
-    of a sealed campaign, whose keyholders open one noised count.
+    `errors[r]` is for r weighted rounds, as far as noise for them can be drawn; `sealed` is that of
+    a sealed campaign, whose keyholders open one noised count.
     """
 
     rounds: int
@@ -60,8 +60,8 @@ def weighted_rounds_that_pay(
     """The fewest weighted rounds that are not clearly worse than any other number, up to 3.
 
     Each number is tried on the same simulated sessions, with the same draws of noise, at the same
-    guarantee per answer: what a round more says of the workers, against what the others lose to
-    their noise. Truths are found as a session finds them, but that the first votes are read by
+    guarantee per answer: the information of one more round about the workers, against the noise it
+    adds to the others. Truths are found as in a session, except that the first votes are read by
     their lead.
 
     >>> weighted_rounds_that_pay(20, 100, 10, 1.0, 1e-6).rounds
@@ -89,10 +89,10 @@ def _scenario(
     labels: int,
     ability: Assumption | LabelAbility,
 ) -> Scenario:
-    """The session, or a smaller one with as many answers to each task."""
+    """The session, or a smaller one with as many answers per task."""
     if not 0 < answers_per_task <= workers:
         raise UsageError(
-            f"answers_per_task is above 0 and at most the {workers:,} workers, not "
+            f"answers_per_task must be above 0 and at most the {workers:,} workers, not "
             f"{answers_per_task:g}"
         )
     fewer = min(tasks, MOST_TASKS, max(20, int(MOST_ANSWERS / answers_per_task)))
@@ -146,7 +146,7 @@ def _campaign(table: Reports, epsilon: float, seed: int) -> FloatArray:
     rng = np.random.default_rng([seed, 0])
     variance = sealed.variances[0]
     if labels == 2:
-        # One count is noised, and how many answered is known: half the lead moves with it.
+        # One count is noised, and the number of answers is known: half the lead moves with it.
         drawn = _laplace(rng, len(votes), np.sqrt(variance / 2), 1.0)[:, np.newaxis] * [-1, 1]
         sums, noise = _lead(votes) / 2 + drawn, 2 * variance
     else:
@@ -158,7 +158,7 @@ def _campaign(table: Reports, epsilon: float, seed: int) -> FloatArray:
 def _noise(
     slots: NoisedSlots, number: int, workers: int, shape: tuple[int, ...], seed: int
 ) -> FloatArray:
-    """Noise of all workers in a round, in votes: as much as is opened, drawn as real numbers."""
+    """The noise of all workers in a round, in votes: the opened amount, drawn as real numbers."""
     each, rng = slots.noise.rounds[number], np.random.default_rng([seed, number])
     tasks, labels = shape
     count = tasks if labels == 2 else tasks * labels
@@ -171,12 +171,12 @@ def _noise(
 
 
 def _laplace(rng: np.random.Generator, count: int, size: float, shape: float) -> FloatArray:
-    """The difference of two gamma variables: Laplace noise where the shape is 1."""
+    """The difference of two gamma variables: Laplace noise if the shape is 1."""
     return np.asarray(size * (rng.gamma(shape, size=count) - rng.gamma(shape, size=count)))
 
 
 def _lead(votes: FloatArray) -> FloatArray:
-    """By how much each of two labels leads."""
+    """The lead of each of two labels."""
     return votes - votes[:, ::-1]
 
 
@@ -193,7 +193,7 @@ def _error(posterior: FloatArray, truths: Codes) -> float:
 
 
 def _fewest(errors: FloatArray) -> int:
-    """The fewest rounds of which no other number is better by more than chance explains."""
+    """The fewest rounds that no other number beats by more than chance explains."""
     trials, numbers = len(errors), int(errors.shape[1])
     for fewer in range(numbers):
         excess = errors[:, [fewer]] - errors[:, fewer + 1 :]

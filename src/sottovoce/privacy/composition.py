@@ -1,7 +1,7 @@
 """Composition: the joint guarantee of several reports or campaigns of one worker.
 
-Reports that each have fresh noise with a pure ε of their own, and the guarantees and calibration of
-mechanisms that are made so; and the sum of several guarantees.
+Reports that each have fresh noise with their own pure ε, and the guarantees and calibration of
+mechanisms made of them; and the sum of several guarantees.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sottovoce.privacy.calibration import smallest_number
 
 ASSUMPTIONS = (
     "campaigns have independent noise",
-    "a campaign may be chosen by what earlier reports said",
+    "a campaign may be chosen depending on earlier reports",
 )
 
 
@@ -92,7 +92,7 @@ def repeated_guarantee(
     epsilon = rounds * cell_epsilon
     if delta > 0:
         # One margin here, two in `repeated_delta`: parameters that were calibrated by the latter
-        # hold here at every larger ε too, whatever rounding does to the last digits.
+        # hold here at every larger ε too, despite any rounding of the last digits.
         within = delta / (1 + _margin(rounds))
         epsilon = smallest_number(
             lambda e: _delta(e, cell_epsilon, plus, rounds) <= within, 0.0, epsilon
@@ -105,8 +105,8 @@ def repeated_delta(
 ) -> float:
     """The smallest δ at ε: E[(1 - exp(ε - loss))₊] for the sum of the reports' losses.
 
-    Rounded up by (answers + 1000) 2⁻⁴⁹ of itself, which is more than floating point can lose,
-    save for the last digit of ε and of the losses themselves.
+    Rounded up by (answers + 1000) 2⁻⁴⁹ of itself, which exceeds the rounding error, save for the
+    last digit of ε and of the losses themselves.
 
     >>> round(repeated_delta(1.0, 0.5, 0.6, 4, Unit.WORKER), 6)
     0.094189
@@ -125,7 +125,7 @@ def pure_guarantee(
     assumptions: tuple[str, ...] = (INDEPENDENT,),
     source: str = DOMINATED,
 ) -> Guarantee:
-    """An upper bound for reports of which no more is known than that each has pure ε₀.
+    """An upper bound for reports of which only the pure ε₀ of each is known.
 
     At delta 0 it is k ε₀ per worker, ε₀ per answer; with delta see `pure_delta`.
 
@@ -149,7 +149,7 @@ def pure_delta(epsilon: float, cell_epsilon: float, answers: int, unit: UnitName
 
     Every pair of laws with |loss| ≤ ε₀ is a post-processing of the two laws of binary randomised
     response, whose loss is +ε₀ with exp(ε₀) / (1 + exp(ε₀)) and -ε₀ else; k reports are then a
-    post-processing of k of those, also when later ones are chosen by what earlier ones said
+    post-processing of k of those, also when later ones are chosen depending on earlier ones
     (Kairouz, Oh & Viswanath 2015).
     """
     return repeated_delta(epsilon, cell_epsilon, _binary(cell_epsilon), answers, unit)
@@ -165,7 +165,7 @@ def _margin(rounds: int) -> float:
 
 
 def _rounds(cell_epsilon: float, plus: float, answers: int, unit: UnitName) -> int:
-    """How many reports two neighbouring submissions may differ in."""
+    """The number of reports in which two neighbouring submissions may differ."""
     check_answer_count(answers)
     if not 0 <= cell_epsilon < math.inf:
         raise UsageError(f"an answer's epsilon must be a number from 0 up, not {cell_epsilon:g}")
@@ -198,7 +198,7 @@ def _delta(epsilon: float, cell_epsilon: float, plus: float, rounds: int) -> flo
     gain = -np.expm1(np.minimum(epsilon - (rounds - index) * cell_epsilon, 0.0))
     value = np.sum(law[: len(index)] * gain * np.exp(log_scale + tilt * index))
     outside = TAIL * math.exp(log_scale + tilt * last)
-    # Below the smallest number a float holds there is still something: it must not become nothing.
+    # Below the smallest float the mass is still positive: it must not become 0.
     return float(value) + outside + 5e-324
 
 
@@ -235,7 +235,7 @@ def _law(one: float, two: float, rounds: int) -> tuple[int, FloatArray]:
 
 
 TOLERANCE = 1e-7
-"""How far below a target calibration aims, and how finely it searches."""
+"""How far below a target calibration aims, and the precision of its search."""
 
 LARGEST = 45.0
 """Above ln 2⁶⁴ no integer law has an ε; a search need not go there."""
@@ -277,7 +277,7 @@ def cells_guarantee(
 
 
 def cells_delta(cell: PureCell, epsilon: float, answers: int, unit: UnitName) -> float:
-    """The other way along the same curve."""
+    """The inverse on the same curve."""
     bound = pure_delta(epsilon, cell.cell_epsilon, answers, unit)
     return min(cell.cell_delta(epsilon), bound) if _single(answers, unit) else bound
 
@@ -292,8 +292,8 @@ def calibrated_cell(
 ) -> Cell:
     """The least noise within the target.
 
-    `make(ε₀, tolerance)` is the law whose cell ε is at most ε₀, and less than that by no more than
-    the tolerance where integers allow.
+    `make(ε₀, tolerance)` is the law whose cell ε is at most ε₀, and less by at most the tolerance
+    where integers allow.
     """
     check_target(epsilon, delta, answers)
     rounds = answers if Unit(unit) is Unit.WORKER else 1

@@ -1,7 +1,7 @@
-"""Concentrated privacy: the currency in which rounds of Gaussian noise add up.
+"""Zero-concentrated differential privacy (zCDP), in which rounds of Gaussian noise add up.
 
-ρ-zCDP: for all neighbours and all α > 1 the Rényi divergence of order α of what is seen is at most
-ρ α. Rounds that are chosen by what earlier ones showed add up: ρ = Σ ρᵣ (Bun & Steinke 2016, lemma
+ρ-zCDP: for all neighbours and all α > 1 the Rényi divergence of order α of the output is at most ρ
+α. Rounds that are chosen depending on earlier ones add up: ρ = Σ ρᵣ (Bun & Steinke 2016, lemma
 1.7).
 """
 
@@ -17,13 +17,13 @@ from sottovoce.errors import UsageError
 from sottovoce.privacy.calibration import smallest_number
 
 MARGIN = 1e-9
-"""What is added to every bound: more than floating point can lose."""
+"""Added to every bound: more than the rounding error."""
 
 MOST_LOG = 60.0
 """Orders up to 1 + exp(60) are tried."""
 
 ROUGH = 0.25
-"""The least σ² of one share of which the theorem on sums of shares speaks."""
+"""The least σ² of one share for which the theorem on sums of shares holds."""
 
 
 def summed_rho(squared: float, variance: float, shares: int, slots: int) -> float:
@@ -34,14 +34,17 @@ def summed_rho(squared: float, variance: float, shares: int, slots: int) -> floa
 
         α/2 (Δ₂ / (√n σ) + τ √d)²,   τ = 10 Σ exp(-2π²σ² k/(k + 1)) over k = 1 … n - 1
 
-    (Kairouz, Liu & Steinke 2021, prop. 14, the last of its three bounds), which is ρ α. Sums of
-    discrete Gaussians are none, and τ is what that costs: below 10⁻²⁷⁰ from σ = 8 on.
+    (Kairouz, Liu & Steinke 2021, prop. 14, the last of its three bounds), which is ρ α. A sum of
+    discrete Gaussians is not discrete Gaussian, and τ is the cost of that: below 10⁻²⁷⁰ from σ = 8
+    on.
 
     >>> round(summed_rho(4.0, 64, 10, 1000), 9)
     0.003125
     """
     if squared < 0 or shares < 1 or slots < 1 or variance < ROUGH:
-        raise UsageError("sums of noise have a share or more, each with a variance of 1/4 or more")
+        raise UsageError(
+            "sums of noise must have at least one share, each with a variance of at least 1/4"
+        )
     tau = 10 * math.fsum(
         math.exp(-2 * math.pi**2 * variance * k / (k + 1)) for k in range(1, shares)
     )
@@ -50,14 +53,14 @@ def summed_rho(squared: float, variance: float, shares: int, slots: int) -> floa
 
 
 def concentrated_epsilon(rho: float, delta: float) -> float:
-    """ε at delta of whatever keeps ρ-zCDP.
+    """The ε at delta of a ρ-zCDP mechanism.
 
     The least over all orders α > 1 of
 
         ρ α + (ln(1/δ) + (α - 1) ln(1 - 1/α) - ln α) / (α - 1)
 
     (Canonne, Kamath & Steinke 2020, prop. 12, with ρ α for its divergence). Every order gives a
-    bound, so that a search which stops early errs on the safe side.
+    bound, so a search that stops early errs on the safe side.
 
     >>> round(concentrated_epsilon(0.02, 1e-6), 3)
     0.9
@@ -76,7 +79,7 @@ def concentrated_epsilon(rho: float, delta: float) -> float:
 
 
 def concentrated_delta(rho: float, epsilon: float) -> float:
-    """δ at ε of whatever keeps ρ-zCDP: the same curve, the other way round.
+    """The δ at ε of a ρ-zCDP mechanism: the inverse on the same curve.
 
     The least over all orders α > 1 of
 
@@ -98,17 +101,17 @@ def concentrated_delta(rho: float, epsilon: float) -> float:
 
 @lru_cache(maxsize=64)
 def largest_rho(epsilon: float, delta: float) -> float:
-    """The largest ρ that keeps (ε, δ); 0 where none does.
+    """The largest ρ that keeps (ε, δ); 0 if none does.
 
     >>> round(concentrated_epsilon(largest_rho(1.0, 1e-6), 1e-6), 6)
     1.0
     """
-    # 1/ρ is what falls short until it holds.
+    # 1/ρ grows until it holds.
     inverse = smallest_number(lambda x: concentrated_epsilon(1 / x, delta) <= epsilon, 1e-6, 1e15)
     return 1 / inverse
 
 
 def _least(bound: Callable[[float], float], rho: float, delta: float) -> float:
-    """The least value near the order 1 + √(ln(1/δ) / ρ), which would be best without the rest."""
+    """The least value near the order 1 + √(ln(1/δ) / ρ), optimal without the other terms."""
     near = min(0.5 * math.log(-math.log(delta) / rho), MOST_LOG - 5)
     return float(minimize_scalar(bound, bounds=(near - 5, near + 5), method="bounded").fun)

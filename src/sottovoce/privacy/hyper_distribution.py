@@ -1,4 +1,4 @@
-"""Where a worker's own flip probability comes from: a range, or a few levels."""
+"""Hyper distributions of a worker's own flip probability: a range, or a few levels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
@@ -21,16 +21,16 @@ NODES, SHARES = (_POINTS + 1) / 2, _WEIGHTS / 2
 PANELS = 4
 """Panels on each side of a peak; with 24 nodes each, e⁻⁶⁰ is reached without loss."""
 DROP = 60.0
-"""Below exp(-DROP) times its peak an integrand counts for nothing."""
+"""Below exp(-DROP) times its peak an integrand is negligible."""
 ROWS = 2048
-"""Moments computed at once, so that memory stays small whatever is asked."""
+"""Moments computed at once, so that memory stays small."""
 
 
 @dataclass(frozen=True, slots=True)
 class UniformHyper:
     """A flip probability p ~ U(low, high); low = high is the one-layer mechanism.
 
-    Fractions are taken as they are, so that 1 - p has all its digits where p is close to 1.
+    Fractions are kept exactly, so that 1 - p is accurate where p is close to 1.
 
     >>> UniformHyper(0.0, 1.0).given_matches(9)  # Beta(1, 10): mean 1 / 11
     (0.09090909090909091, 0.9090909090909091)
@@ -56,7 +56,7 @@ class UniformHyper:
         return type(self)(1 - Fraction(self.high), 1 - Fraction(self.low))
 
     def at(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """p and 1 - p at places from 0 (low) to 1 (high), neither as a difference."""
+        """p and 1 - p at positions from 0 (low) to 1 (high), neither as a difference."""
         flips = float(self.low) + self.width * place
         return flips, float(1 - Fraction(self.high)) + self.width * (1 - place)
 
@@ -64,10 +64,10 @@ class UniformHyper:
         return float(self.low) + self.width * place
 
     def given_matches(self, matches: int) -> tuple[float, float]:
-        """E[p] and E[1 - p] once so many reports equal their answers: density ∝ (1 - p)^matches.
+        """E[p] and E[1 - p] given `matches` reports that equal their answers.
 
-        With A = 1 - a this is a + (b - a) t, 1 - that = A - (b - a) t for the mean place t, which
-        is at most 1/2: nothing cancels.
+        With A = 1 - a this is a + (b - a) t, 1 - that = A - (b - a) t for the mean position t,
+        which is at most 1/2: nothing cancels.
         """
         keep = float(1 - Fraction(self.low))
         if keep == 0:
@@ -78,7 +78,7 @@ class UniformHyper:
     def log_moments(self, mismatches: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
         """ln E[p^m (1 - p)^(k - m)] for arrays of m and k, to about 1e-15 k.
 
-        The integrand is log-concave. Gauss-Legendre panels cover what is within exp(-60) of its
+        The integrand is log-concave. Gauss-Legendre panels cover the region within exp(-60) of its
         peak, on either side of it, so a peak of width 1/√k and a layer at an end of width 1/k are
         both resolved; all terms are positive, so nothing cancels.
         """
@@ -128,7 +128,7 @@ class UniformHyper:
     def mean_at_most(self, worst: Callable[[float, float], float], cells: int) -> float:
         """A bound on E[worst(p, 1 - p)] for a function that falls and then rises with p.
 
-        In each of so many cells, finer towards the ends of the range, it is largest at an end.
+        In each of the cells, finer towards the ends of the range, it is largest at an end.
         """
         places = np.sin(np.linspace(0.0, math.pi / 2, cells + 1)) ** 2
         flips, keeps = self.at(places)
@@ -171,7 +171,7 @@ class LevelsHyper:
         )
 
     def given_matches(self, matches: int) -> tuple[float, float]:
-        """E[p] and E[1 - p] once so many reports equal their answers; (1, 0) if they cannot."""
+        """E[p] and E[1 - p] given `matches` equal reports; (1, 0) if that is impossible."""
         flips, keeps, chances = self.table()
         with np.errstate(divide="ignore"):
             logs = np.log(chances) + scipy.special.xlogy(matches, keeps)
@@ -206,7 +206,7 @@ class LevelsHyper:
         return float(chances @ ((keeps - ratio * flips) * below))
 
     def mean_at_most(self, worst: Callable[[float, float], float], cells: int) -> float:
-        """E[worst(p, 1 - p)], whatever the number of cells."""
+        """E[worst(p, 1 - p)], for any number of cells."""
         flips, keeps, chances = self.table()
         return float(chances @ [worst(*pair) for pair in zip(flips, keeps, strict=True)])
 
@@ -218,7 +218,7 @@ def _mean_place(power: int, slope: float) -> float:
     """The mean of t in [0, 1] under a density ∝ (1 - slope t)^(power - 1).
 
     With r = 1 - slope: (1 - r^k (1 + k slope)) / ((k + 1)(1 - r^k) slope); by Gauss-Legendre where
-    k slope is small, since both parts of the fraction cancel there.
+    k slope is small, because both parts of the fraction cancel there.
     """
     if slope >= 1:
         return 1 / (power + 1)
@@ -235,7 +235,7 @@ def _reach(
 ) -> FloatArray:
     """How far from the peak towards an end a concave function stays above the floor."""
     near, far = peak, np.full_like(peak, end)
-    far = np.where(log(far) >= floor, peak, far)  # nothing to search where the end is above
+    far = np.where(log(far) >= floor, peak, far)  # nothing to search if the end is above
     for _ in range(32):
         middle = (near + far) / 2
         above = log(middle) >= floor
@@ -244,7 +244,7 @@ def _reach(
 
 
 def _last(holds: Callable[[float], bool | np.bool]) -> float:
-    """The last place in [0, 1] where something holds that stops holding once; 0 if nowhere."""
+    """The last position in [0, 1] where a condition holds that stops holding once; 0 if nowhere."""
     if holds(1.0):
         return 1.0
     low, high = 0.0, 1.0

@@ -6,7 +6,7 @@ their answers
 
     P(reports | answers) = g(m) = (s - 1)⁻ᵐ M(m),   M(m) = E[pᵐ (1 - p)ᵏ⁻ᵐ].
 
-ln g is convex in m (Hölder), which is why the worst submissions are easy to find.
+ln g is convex in m (Hölder), so the worst submissions are easy to find.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def answer_epsilon(hyper: Hyper, symbols: int, answers: int) -> float:
 
 
 def worker_epsilon(hyper: Hyper, symbols: int, answers: int) -> float:
-    """The exact pure ε per worker: max ln g - min ln g, since every pair of m can occur.
+    """The exact pure ε per worker: max ln g - min ln g, because every pair of m can occur.
 
     The maximum of a convex function is at an end; its minimum is searched between.
 
@@ -102,8 +102,8 @@ def answer_delta(hyper: Hyper, symbols: int, answers: int, epsilon: float) -> fl
         δ = Σₘ C(k - 1, m) { [M(m) - e^ε M(m + 1) / (s - 1)]₊ + [M(m + 1) / (s - 1) - e^ε M(m)]₊ }
 
     M(m) / M(m + 1) falls with m, so the first bracket is positive up to some m₁ and the sum is
-    E[((1 - p) - e^ε p / (s - 1)) P(Bin(k - 1, p) ≤ m₁)]; the second is the first of the law of
-    1 - p. This costs as much for 100,000 answers as for ten.
+    E[((1 - p) - e^ε p / (s - 1)) P(Bin(k - 1, p) ≤ m₁)]; the second is the first of the law of 1 -
+    p. This costs as much for 100,000 answers as for ten.
     """
     if epsilon >= answer_epsilon(hyper, symbols, answers):
         return 0.0
@@ -113,9 +113,9 @@ def answer_delta(hyper: Hyper, symbols: int, answers: int, epsilon: float) -> fl
 
 
 def worker_delta_bound(hyper: Hyper, symbols: int, answers: int, epsilon: float) -> float:
-    """A δ that holds at ε per worker: what would do if p were published too.
+    """A δ that holds at ε per worker, even if p were published.
 
-    Leaving p out is post-processing, so δ ≤ E[δₚ], δₚ the exact curve of k independent reports.
+    Hiding p is post-processing, so δ ≤ E[δₚ], δₚ the exact curve of k independent reports.
     Symmetric channels compose: a p closer to 1 - 1/s is a post-processing of one further away, so
     δₚ falls until there and rises after, and its mean is bounded by its values at the ends of
     cells. At the exact pure ε and beyond, δ is 0.
@@ -136,7 +136,7 @@ def worker_delta_bound(hyper: Hyper, symbols: int, answers: int, epsilon: float)
 def log_submission(
     hyper: Hyper, symbols: int, mismatches: npt.ArrayLike, answers: npt.ArrayLike
 ) -> FloatArray:
-    """ln P(reports | answers) of workers with so many mismatches among so many answers."""
+    """ln P(reports | answers) of workers with these numbers of mismatches and answers."""
     moved = np.asarray(mismatches, np.float64)
     return hyper.log_moments(moved, answers) - moved * math.log(symbols - 1)
 
@@ -144,7 +144,7 @@ def log_submission(
 def _half(hyper: Hyper, answers: int, log_ratio: float) -> float:
     """Σₘ C(k - 1, m) [M(m) - exp(log_ratio) M(m + 1)]₊."""
     flip, keep = hyper.given_matches(answers - 1)
-    if log_ratio >= _log_ratio(keep, flip):  # already the ratio of M(0) to M(1) is too small
+    if log_ratio >= _log_ratio(keep, flip):  # the ratio of M(0) to M(1) is already too small
         return 0.0
     last = max(0, _last_above(hyper, answers, log_ratio))
     # A ratio beyond exp(700) is above M(m) / M(m + 1) unless p is 0 there, and then it is unused.
@@ -167,7 +167,7 @@ def _last_above(hyper: Hyper, answers: int, log_ratio: float) -> int:
 
 
 def _log_ratio(above: float, below: float) -> float:
-    """ln(above / below), with all its digits where the two are close."""
+    """ln(above / below), accurate where the two are close."""
     if above == 0 or below == 0:
         return math.inf if above > 0 else -math.inf
     if above < below / 2:

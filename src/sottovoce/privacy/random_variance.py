@@ -1,7 +1,7 @@
 """Privacy loss of Gaussian noise whose variance is random and hidden (P3).
 
-Noise √V · N(0, 1) for k answers, with one V ~ Exp(rate) for them all (P3 Alg. 2). Two vectors of
-answers at distance D are told apart as well as rate · D² allows, and no better than if V were
+Noise √V · N(0, 1) for k answers, with one V ~ Exp(rate) for all of them (P3 Alg. 2). Two vectors of
+answers at distance D can be distinguished as well as rate · D² allows, and no better than if V were
 known.
 """
 
@@ -12,16 +12,16 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.model import FloatArray
 
 FARTHEST = 1000.0
-"""Beyond this D √(2 rate) the limit is given: the answers are as good as open."""
+"""Beyond this D √(2 rate) the limit is used: the answers are practically public."""
 MOST_ANSWERS = 1 << 16
-"""Beyond so many answers the limit is given: they reveal V."""
+"""Beyond this many answers the limit is used: they reveal V."""
 PAD = 1e-9
-"""Added to a quadrature, which is right to about 1e-11: its result is then an upper bound."""
+"""Added to a quadrature, whose error is about 1e-11: its result is then an upper bound."""
 
 
 def delta_limit(epsilon: float, rate: float, distance: float) -> float:
@@ -64,13 +64,13 @@ def rate_published(epsilon: float, delta: float, distance: float) -> float:
 def delta_published(epsilon: float, rate: float, distance: float) -> float:
     """The δ of P3 Thm. 4.8: 1 - exp(-λD²/(2ε)), the chance that V is below D²/(2ε).
 
-    Not below `delta_limit`, since √(ε² + x) - ε ≤ x/(2ε); so it holds although Eq. 13 does not.
+    Not below `delta_limit`, because √(ε² + x) - ε ≤ x/(2ε); so it holds although Eq. 13 does not.
     """
     return -math.expm1(-rate * distance**2 / (2 * epsilon))
 
 
 def epsilon_single(rate: float, distance: float) -> float:
-    """The pure ε of one answer: D √(2λ), since N(0, V) with V ~ Exp(λ) is Laplace(1/√(2λ))."""
+    """The pure ε of one answer: D √(2λ), because N(0, V) with V ~ Exp(λ) is Laplace(1/√(2λ))."""
     return distance * math.sqrt(2 * rate)
 
 
@@ -86,8 +86,9 @@ def delta_finite(epsilon: float, rate: float, distance: float, answers: int) -> 
 
     with r₁, r₂ the distances of the reports from either vector of answers. The expectation is over
     z₁, and over the angle θ between the noise and the direction of the other answers, whose density
-    is ∝ sin^(k-2) θ. Two vectors closer than D are told apart less: f falls with r, and where the
-    first is the likelier the reports lie on its side, where moving the second away lowers f(r₂).
+    is ∝ sin^(k-2) θ. Two vectors closer than D are harder to distinguish: f falls with r, and where
+    the first is the likelier the reports lie on its side, where moving the second away lowers
+    f(r₂).
 
     >>> [round(delta_finite(1.0, 0.21072, 1.0, k), 3) for k in (1, 2, 10, 100)]
     [0.0, 0.01, 0.073, 0.09]
@@ -161,7 +162,7 @@ def _radii(
 
 
 def _panels(low: float, high: float, count: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights of 16 points in each of so many equal parts."""
+    """Nodes and weights of 16 points in each of `parts` equal parts."""
     node, weight = np.polynomial.legendre.leggauss(16)
     edges = np.linspace(low, high, count + 1)
     half = np.diff(edges)[:, None] / 2
@@ -171,7 +172,7 @@ def _panels(low: float, high: float, count: int) -> tuple[FloatArray, FloatArray
 def _boundary(
     log_f: scipy.interpolate.CubicHermiteSpline, x: FloatArray, level: FloatArray, shift: float
 ) -> FloatArray:
-    """The largest cos θ at which ln f(z₂) is not above the level; -1 where it is never so low."""
+    """The largest cos θ at which ln f(z₂) is not above the level; -1 if it is never so low."""
     z = np.exp(x)
     low, high = x, np.log(z + shift)
     for _ in range(45):
@@ -184,7 +185,7 @@ def _boundary(
 
 
 def _outermost(answers: int) -> float:
-    """Beyond this z lies less than 1e-12: z² = 2 E χ²ₖ, with E from 0 to 30."""
+    """Less than 1e-12 lies beyond this z: z² = 2 E χ²ₖ, with E from 0 to 30."""
     return math.sqrt(60 * (answers + 12 * math.sqrt(answers) + 60))
 
 

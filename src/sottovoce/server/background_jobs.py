@@ -1,4 +1,4 @@
-"""Background work of the server: a thread for a block, rehearsals, and a limit on exports."""
+"""Background work of the server: threads, sample campaigns, and a limit on exports."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Protocol, TypeVar
 from sottovoce.errors import Reason, Refused
 
 MOST_REHEARSALS = 4
-"""Rehearsals at once: each takes a little of the time of all others."""
+"""The most concurrent sample campaigns: each slows all others a little."""
 
 MOST_EXPORTS = 4
-"""Exports that may be under way: each holds a connection and some memory."""
+"""The most concurrent exports: each holds a connection and some memory."""
 
 
 @contextmanager
@@ -30,10 +30,10 @@ def background_thread(work: Callable[[threading.Event], None], name: str) -> Ite
 
 
 class SampleRun(Protocol):
-    """Something that goes on for a while."""
+    """A longer job."""
 
     def run(self, ending: threading.Event) -> None:
-        """Go on until all is done, or until `ending` is set."""
+        """Run until everything is done or `ending` is set."""
         ...
 
 
@@ -41,7 +41,7 @@ R = TypeVar("R", bound=SampleRun)
 
 
 class SampleRunLimit:
-    """Lets a few run at once, and refuses the others, who come back later."""
+    """Lets a few jobs run at once and refuses others."""
 
     def __init__(self, most: int = MOST_REHEARSALS) -> None:
         self._most, self._lock = most, threading.Lock()
@@ -50,7 +50,7 @@ class SampleRunLimit:
         self._threads: set[threading.Thread] = set()
 
     def start(self, prepare: Callable[[], R]) -> R:
-        """Prepare one, if there is room for it, and run it in a thread of its own."""
+        """Prepare a job, if there is room for it, and run it in its own thread."""
         self._take()
         try:
             prepared = prepare()
@@ -68,11 +68,11 @@ class SampleRunLimit:
 
     @property
     def under_way(self) -> int:
-        """How many there are now."""
+        """The number of running jobs."""
         return self._taken
 
     def close(self) -> None:
-        """Tell all that it is over, and wait until they have heard it."""
+        """Stop all jobs and wait until they have ended."""
         with self._lock:
             self._ending.set()
             left = list(self._threads)
@@ -90,7 +90,7 @@ class SampleRunLimit:
             self._check_runs()
             if self._taken >= self._most:
                 raise Refused(
-                    Reason.BUSY, f"{self._most} sample campaigns are under way: try again later"
+                    Reason.BUSY, f"{self._most} sample campaigns are running; try again later"
                 )
             self._taken += 1
 
@@ -102,22 +102,20 @@ class SampleRunLimit:
 
     def _check_runs(self) -> None:
         if self._ending.is_set():
-            raise Refused(Reason.UNAVAILABLE, "the server is stopping: try again later")
+            raise Refused(Reason.UNAVAILABLE, "the server is stopping; try again later")
 
 
 class ExportLimit:
-    """Lets a few do at once what takes long, and refuses the others, who come back later."""
+    """Lets a few exports run at once and refuses others."""
 
     def __init__(self, most: int = MOST_EXPORTS) -> None:
         self._most, self._free = most, threading.BoundedSemaphore(most)
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """One of the slots, for as long as the block runs."""
+        """Hold a slot while the block runs."""
         if not self._free.acquire(blocking=False):
-            raise Refused(
-                Reason.BUSY, f"{self._most} exports are under way already: try again later"
-            )
+            raise Refused(Reason.BUSY, f"{self._most} exports are already running; try again later")
         try:
             yield
         finally:

@@ -1,8 +1,7 @@
-"""Child processes of the server: its side, the child's own side, and what they say to each other.
+"""Child processes of the server: both sides and their messages.
 
-A message is a JSON header and bytes, with their lengths first. A child answers what the server
-asks. It ends when its parent does, however that ends: then nothing holds the other end of its
-input.
+A message is a JSON header and bytes, with their lengths first. A child answers the server's
+questions. It ends when its parent ends, even by a crash, because its input then closes.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from typing import IO, Any, BinaryIO, TypeAlias
 _LENGTHS = struct.Struct(">II")
 
 NICENESS = 10
-"""Taking reports comes first."""
+"""Accepting reports has priority."""
 
 Handler: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]
-"""From a question to a header and bytes."""
+"""Maps a question to a header and bytes."""
 
 _BEGIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from importlib import import_module; import_module(sys.argv[2]).main()"
 )
-"""As `multiprocessing` does it, but without the parent's main module, which may be anybody's."""
+"""As in `multiprocessing`, but without the parent's main module, which could be any program."""
 
 
 def send(stream: IO[bytes], header: dict[str, Any], content: bytes = b"") -> None:
-    """One message."""
+    """Write one message."""
     text = json.dumps(header).encode()
     stream.write(_LENGTHS.pack(len(text), len(content)) + text + content)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
-    """The next message; None when the other side has gone.
+    """The next message; None if the other side has ended.
 
     >>> import io
     >>> stream = io.BytesIO()
@@ -62,21 +61,23 @@ def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 
 
 def answer_all(ready: Callable[[dict[str, Any]], Handler]) -> None:
-    """Answer every question with what `ready` makes of the settings, which come first."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the server, which then ends this
+    """Answer every question with the function that `ready` makes from the settings, sent first."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the signal is for the server, which then ends this process
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     replies = _quietly()
     asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, asked), daemon=True).start()
     answer = ready(asked.get())
-    send(replies, {})  # it listens
+    send(replies, {})  # ready for questions
     while True:
         send(replies, *answer(asked.get()))
 
 
 def _quietly() -> BinaryIO:
-    """The way back to the parent; what anything prints goes nowhere."""
+    """The output to the parent; printed text is discarded."""
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
@@ -97,8 +98,8 @@ class ChildEnded(Exception):  # noqa: N818 - reads as the fact it states
 class ChildProcess:
     """A process that runs a module's `main` and answers, one question at a time.
 
-    It is started when it is first asked, and again after it has ended. `settings` are told to it
-    first, over the pipe: everybody on the machine could read a password in an argument.
+    It starts with the first question, and again after it has ended. `settings` are sent over the
+    pipe: everyone on the machine could read a password in an argument.
     """
 
     def __init__(self, module: str, settings: dict[str, Any]) -> None:
@@ -109,11 +110,11 @@ class ChildProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process's number, while there is one."""
+        """The process identifier, while the process runs."""
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Start the process unless it runs, and wait until it listens."""
+        """Start the process unless it runs, and wait until it is ready."""
         with self._lock:
             if self._closed:
                 raise ChildEnded
@@ -123,12 +124,12 @@ class ChildProcess:
         self._answer(self._settings)
 
     def ask(self, message: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The answer to a question; starts the process if need be."""
+        """The answer to a question; starts the process if necessary."""
         self.start()
         return self._answer(message)
 
     def stop(self) -> None:
-        """End the process, whatever it is doing: it has changed nothing. From any thread."""
+        """End the process at once: it changes nothing. From any thread."""
         with self._lock:
             self._closed, process = True, self._process
         if process is not None:
@@ -136,7 +137,7 @@ class ChildProcess:
             process.wait()
 
     def close(self) -> None:
-        """End the process and let go of its pipes, once nobody waits for an answer."""
+        """End the process and close its pipes, once nobody waits for an answer."""
         self.stop()
         if self._process is not None:
             self._end(self._process)
@@ -148,7 +149,7 @@ class ChildProcess:
         try:
             send(process.stdin, message)
             answer = receive(process.stdout)
-        except OSError:  # a pipe that broke
+        except OSError:  # a broken pipe
             answer = None
         if answer is None:
             self._end(process)
@@ -162,7 +163,7 @@ class ChildProcess:
             try:
                 if pipe is not None:
                     pipe.close()
-            except OSError:  # what was still to be written
+            except OSError:  # unwritten data
                 continue
         with self._lock:
             self._process = None

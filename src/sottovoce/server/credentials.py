@@ -1,4 +1,4 @@
-"""Who may act for the requester: a secret that works once, then tokens."""
+"""Requesters' credentials: a one-time setup secret, then tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
 def checked_credential(text: str, kind: Credential) -> str:
-    """The credential, if it has the form of one of this kind."""
+    """The credential, if it has the format of this kind."""
     try:
         return check_credential(text, kind)
     except UsageError as error:
@@ -35,7 +35,7 @@ def checked_credential(text: str, kind: Credential) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A requester's token as others may see it: by its hash's first digits."""
+    """A requester's token without its secret, identified by its hash's first digits."""
 
     id: str
     name: str
@@ -48,12 +48,12 @@ def new_secret(kind: Credential) -> str:
 
 
 def token_id(token: str) -> str:
-    """How a token is called in lists: the first 16 hexadecimal digits of its hash."""
+    """A token's identifier in lists: the first 16 hexadecimal digits of its hash."""
     return digest(token).hex()[:16]
 
 
 def make_setup(service: Service) -> str:
-    """A secret that makes one token, once. An earlier one that nobody used no longer works."""
+    """Make a secret that makes one token, once. It replaces an earlier unused secret."""
     secret = new_secret(Credential.SETUP)
 
     def work(connection: Connection) -> None:
@@ -65,12 +65,12 @@ def make_setup(service: Service) -> str:
 
 
 def check_setup(service: Service, secret: str) -> None:
-    """Refuse what is no setup secret, or one that was used or replaced."""
+    """Refuse a setup secret that is invalid, used or replaced."""
     _check_known(service, secret, Credential.SETUP)
 
 
 def redeem_setup(service: Service, secret: str, name: str) -> str:
-    """A token for the setup secret, which ends with it. Of two who ask at once, one gets it."""
+    """Exchange the setup secret for a token. Of two concurrent requests, one succeeds."""
     check_text("the token's name", name, LONGEST_NAME)
     check_setup(service, secret)
 
@@ -83,7 +83,7 @@ def redeem_setup(service: Service, secret: str, name: str) -> str:
 
 
 def make_token(service: Service, name: str) -> str:
-    """Another token. It is shown here and never again."""
+    """Make another token. It is shown only once."""
     check_text("the token's name", name, LONGEST_NAME)
     return service.change(lambda connection: _add(connection, name, service.today()))
 
@@ -98,20 +98,20 @@ def list_tokens(service: Service) -> list[Token]:
 
 
 def revoke_token(service: Service, id: str) -> None:
-    """End a token: it works nowhere from now on."""
+    """Revoke a token at once."""
 
     def work(connection: Connection) -> None:
         if _ID.fullmatch(id) is None or not remove_token(connection, bytes.fromhex(id)):
-            raise Refused(Reason.NOT_FOUND, "there is no such token")
+            raise Refused(Reason.NOT_FOUND, "the token does not exist")
         note_event(connection, "token.revoked", service.today(), None)
 
     service.change(work)
 
 
 def check_token(service: Service, credential: str) -> str:
-    """The token's identifier, if it is a requester's. One indexed look, at every request.
+    """The identifier of a requester's token. One indexed lookup per request.
 
-    Not kept in memory: a revoked token ends at once, whichever process is asked.
+    It is not cached, so a revoked token stops working at once in every process.
     """
     _check_known(service, credential, Credential.TOKEN)
     return token_id(credential)
@@ -133,7 +133,8 @@ def _check_known(service: Service, credential: str, kind: Credential) -> None:
 
 def _refused(kind: Credential) -> Refused:
     words = {
-        Credential.SETUP: "this setup link was used or replaced: make another with the server",
-        Credential.TOKEN: "this token is not known here, or was revoked",
+        Credential.SETUP: "this setup link was used or replaced; make another with sottovoce "
+        "serve --new-admin-link",
+        Credential.TOKEN: "this token is unknown or was revoked",
     }
     return Refused(Reason.BAD_CREDENTIAL, words[kind])

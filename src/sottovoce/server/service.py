@@ -1,4 +1,4 @@
-"""The parts of a running service, put together."""
+"""The running service and its parts."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ T = TypeVar("T")
 
 
 class FeaturePart(Protocol):
-    """What a feature keeps in memory while the service runs."""
+    """A feature's state in memory while the service runs."""
 
     def close(self) -> None:
-        """Do what waits, and end."""
+        """Finish pending work, and stop."""
 
 
 P = TypeVar("P", bound=FeaturePart)
 
 
 class FeatureParts:
-    """The parts of features that the service knows nothing of, one of each class."""
+    """The features' parts, one per class."""
 
     def __init__(self, *made: FeaturePart) -> None:
         self._made: dict[type[FeaturePart], FeaturePart] = {type(each): each for each in made}
         self._lock = threading.Lock()
 
     def of(self, kind: type[P]) -> P:
-        """The part of this class, which is made when it is first asked for."""
+        """The part of this class, made on first use."""
         with self._lock:
             if kind not in self._made:
                 self._made[kind] = kind()
@@ -57,7 +57,7 @@ def _today() -> date:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What use cases need: where everything is kept, who writes, and what day it is."""
+    """The context of use cases: the database, the writer, and the current day."""
 
     database: Database
     writer: Writer
@@ -78,12 +78,12 @@ class Service:
         return cls(database, writer, Reception(database, writer, today), today)
 
     def change(self, work: Callable[[Connection], T]) -> T:
-        """The outcome of work in a transaction, once it is durable. Waits: not for event loops."""
+        """The outcome of work in a transaction, once durable. Blocks: not for event loops."""
         future: Future[T] = self.writer.change(work)
         return future.result()
 
     def close(self) -> None:
-        """Write what waits, end what is simulated, and let go of the database."""
+        """Write pending changes, stop simulations, and close the database."""
         self.parts.close()
         self.forecaster.close()
         self.rehearsals.close()

@@ -1,9 +1,10 @@
-"""A quiet DuckDB: no progress bar, no downloads, nothing written beside the user's files."""
+"""DuckDB without a progress bar, downloads, or files in the user's folders."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from functools import cache
 
 import duckdb
@@ -20,14 +21,16 @@ def _database(process: int) -> duckdb.DuckDBPyConnection:
 
     What does not fit into memory spills to the system's temporary folder.
     """
-    connection = duckdb.connect(
-        config={
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "temp_directory": os.path.join(tempfile.gettempdir(), f"sottovoce-{process}"),
-        }
-    )
-    connection.execute("SET enable_progress_bar = false")
+    return quiet_database(os.path.join(tempfile.gettempdir(), f"sottovoce-{process}"))
+
+
+def quiet_database(temporary: str | os.PathLike[str], **settings: str) -> duckdb.DuckDBPyConnection:
+    """A new database in memory that spills to the folder `temporary`."""
+    offline = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    connection = duckdb.connect(config={**offline, **settings, "temp_directory": str(temporary)})
+    # Jupyter without ipywidgets has no progress bar, and DuckDB then refuses every such setting.
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
     connection.execute("SET python_enable_replacements = false")
     return connection
 

@@ -25,7 +25,14 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target, new_file
-from sottovoce.tables.duckdb_connection import connect, first_line, name_of, path_of, text_of
+from sottovoce.tables.duckdb_connection import (
+    connect,
+    first_line,
+    name_of,
+    path_of,
+    quiet_database,
+    text_of,
+)
 from sottovoce.tables.input_file import Format, format_of_ending
 
 _OPTIONS: dict[Format, str] = {
@@ -278,17 +285,8 @@ def _write_parquet(kinds: Mapping[str, str], rows: Path, path: Path) -> None:
         f"max_line_size = {LONGEST_LINE}, buffer_size = {16 * LONGEST_LINE})"
     )
     # A database of its own: the process's may use most of the machine's memory.
-    connection = duckdb.connect(
-        config={
-            "memory_limit": MEMORY,
-            "threads": "1",
-            "temp_directory": str(path.parent),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-    )
+    connection = quiet_database(path.parent, memory_limit=MEMORY, threads="1")
     try:
-        connection.execute("SET enable_progress_bar = false")
         connection.execute(
             f"COPY (SELECT * FROM {scan}) TO {text_of(str(path))} "
             f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"

@@ -1,5 +1,5 @@
-"""Every table, figure and claim of the papers, checked: claims and the runs that check them.
+"""Studies that check every table, figure and claim of the papers.
 
-`p1` to `p4` hold one file for each table or figure, `beyond` what goes further, `data` the numbers
-that the papers print. `sottovoce reproduce` runs them.
+`p1` to `p4` have one file per table or figure, `beyond` has studies of further claims, and `data`
+the numbers that the papers print. `sottovoce reproduce` runs them.
 """

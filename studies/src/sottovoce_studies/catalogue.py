@@ -1,6 +1,6 @@
-"""The catalogue of studies: every table and figure of the papers, and the studies that check them.
+"""The catalogue of the papers' tables and figures, and of the studies that check them.
 
-A study checks a claim of the papers or of Sottovoce by a run.
+A study checks a claim of the papers or of Sottovoce with a run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ITEMS: Mapping[str, str] = MappingProxyType(
         "P2 Figure 2": "relative error of parameters against L",
         "P2 Figure 3": "rounds against L",
         "P2 Figure 4": "time of key generation and of one sum against workers",
-        "P2 Theorem 1": "labels are not determined by what is opened",
+        "P2 Theorem 1": "labels are not determined by the opened sums",
         "P3 Figure 1": "utility and noise against epsilon, synthetic data",
         "P3 Figure 2": "effect of lambda1",
         "P3 Figure 3": "effect of the number of users",
@@ -49,11 +49,11 @@ ITEMS: Mapping[str, str] = MappingProxyType(
         "P4 examples": "worked examples of Theorems 2, 3 and 5",
     }
 )
-"""What it is, by its name."""
+"""Descriptions of the tables and figures by name."""
 
 
 def slug(item: str) -> str:
-    """An item as it is typed.
+    """The name of an item as typed in a command.
 
     >>> slug("P1 §7.3 users"), slug("P4 Table II")
     ('p1-7.3-users', 'p4-table-ii')
@@ -70,18 +70,18 @@ GROUPS: Mapping[str, tuple[Study, ...]] = MappingProxyType(
         "beyond the papers": beyond.STUDIES,
     }
 )
-"""The studies of each paper, in the order of its tables and figures, and those beyond them."""
+"""The studies of each paper, in the order of its tables and figures, and the further studies."""
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
     {study.name: study for studies in GROUPS.values() for study in studies}
 )
-"""Every study by its name."""
+"""All studies by name."""
 
 _BY_ITEM = {slug(item): study for study in STUDIES.values() for item in study.items}
 
 
 def study_named(name: str) -> Study:
-    """The study of that name, or of that table or figure, or an error that says which there are.
+    """The study with this name, table or figure; an error suggests a name if there is none.
 
     >>> study_named("p2-figure-3").name
     'worker-private-em'
@@ -90,6 +90,6 @@ def study_named(name: str) -> Study:
     found = STUDIES.get(typed) or _BY_ITEM.get(typed)
     if found is None:
         near = difflib.get_close_matches(typed, [*STUDIES, *_BY_ITEM], 1)
-        hint = f"did you mean {near[0]}?" if near else "`sottovoce reproduce --list` names them"
+        hint = f"did you mean {near[0]}?" if near else "see `sottovoce reproduce --list`"
         raise UsageError(f"no study {name!r}: {hint}")
     return found

@@ -1,7 +1,7 @@
-"""Cells of a study: pieces of work that can be done in any order, in any process, and kept.
+"""Cells of a study: units of work that run in any order and process, and whose results are cached.
 
-A result is kept on disk by the code of the studies that it rests on (a stamp of their modules), or
-in memory for the studies of one command, which share some.
+Results are cached on disk under a hash of the studies' modules that they depend on, or in memory
+for the studies of one command, which share some cells.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PACKAGE = "sottovoce_studies"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A function of a module and its arguments, which decide the result: lists, texts, numbers.
+    """A module-level function with the arguments (lists, strings, numbers) that fix its result.
 
     >>> Cell(max, (1, 2)).run()
     2
@@ -46,12 +46,12 @@ class Cell:
     arguments: tuple[Any, ...]
 
     def run(self) -> Any:
-        """The result, as JSON can hold it."""
+        """The result, in a form that JSON can represent."""
         return self.function(*self.arguments)
 
     @property
     def key(self) -> str:
-        """A name by content: the function, its arguments, and the software that runs it."""
+        """A hash of the function, its arguments, and the software that runs it."""
         function = self.function
         stamps = [
             study_stamp(module) for module in sorted({function.__module__, *_homes(self.arguments)})
@@ -60,7 +60,7 @@ class Cell:
 
 
 def _homes(value: Any) -> Iterator[str]:
-    """The modules of the studies that an argument's classes come from, or those of its parts."""
+    """The studies' modules that define the classes of an argument or of its parts."""
     if isinstance(value, tuple | list):
         for part in value:
             yield from _homes(part)
@@ -78,14 +78,14 @@ def run_cells(
     progress: Progress | None = None,
     kept: Results | None = None,
 ) -> list[Any]:
-    """The results of cells in their order; each is kept as soon as it is there."""
+    """The results of cells in order; each is cached as soon as it is computed."""
     found = {} if kept is None else {i: kept.get(cell) for i, cell in enumerate(cells)}
     found = {place: result for place, result in found.items() if result is not None}
     missing = [place for place in range(len(cells)) if place not in found]
     if progress is not None:
         progress(len(found), len(cells))
     with Processes(Cell.run, jobs=jobs) as processes:
-        # One at a time: a cell takes a while, and what is done should be kept.
+        # One at a time: a cell takes a while, and finished cells should be cached.
         for number, result in processes.results([cells[place] for place in missing], size=1):
             found[missing[number]] = result
             if kept is not None:
@@ -96,22 +96,22 @@ def run_cells(
 
 
 class Results(Protocol):
-    """Where results are kept, if anywhere."""
+    """A cache of results."""
 
     def get(self, cell: Cell) -> Any | None:
-        """The result of a cell that was computed before, or None."""
+        """The cached result of a cell, or None."""
         ...
 
     def add(self, cell: Cell, result: Any) -> None:
-        """Keep a result."""
+        """Store a result."""
         ...
 
 
 class Kept:
-    """Results in a file of JSON lines, one for each cell: what is there is not computed again.
+    """A cache in a file of JSON lines, one per cell.
 
-    A line is written when its cell is done, so that a run that was stopped goes on where it was.
-    A line that was cut off, or makes no sense, counts as not there.
+    A line is written when its cell is done, so an interrupted run resumes. Truncated or invalid
+    lines are ignored.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,15 +119,15 @@ class Kept:
         self._known = dict(_lines(path))
 
     def get(self, cell: Cell) -> Any | None:
-        """The kept result of a cell, or None."""
+        """The cached result of a cell, or None."""
         return self._known.get(cell.key)
 
     def add(self, cell: Cell, result: Any) -> None:
-        """Keep a result, on the disk before this returns."""
+        """Store a result; it is on disk before this returns."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"key": cell.key, "result": result}, separators=(",", ":"))
         with self._path.open("ab") as file:
-            # Behind a line that was cut off, a new one starts.
+            # Start a new line after a truncated one.
             start = b"" if file.tell() == 0 or self._ends_well() else b"\n"
             file.write(start + line.encode("ascii") + b"\n")
         self._known[cell.key] = result
@@ -139,34 +139,34 @@ class Kept:
 
 
 class Anew(Kept):
-    """Results that are kept for later runs, without a look at those of earlier ones."""
+    """A cache that ignores results of earlier runs but stores those of this one."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._own: set[str] = set()
 
     def get(self, cell: Cell) -> Any | None:
-        """The result of a cell that was computed by this command, or None."""
+        """The result of a cell that this command computed, or None."""
         return super().get(cell) if cell.key in self._own else None
 
     def add(self, cell: Cell, result: Any) -> None:
-        """Keep a result; it takes the place of an earlier one."""
+        """Store a result; it replaces an earlier one."""
         super().add(cell, result)
         self._own.add(cell.key)
 
 
 class Remembered:
-    """Results in memory: studies of a quick run that share cells compute them once."""
+    """A cache in memory, so that the studies of a quick run compute shared cells once."""
 
     def __init__(self) -> None:
         self._results: dict[str, Any] = {}
 
     def get(self, cell: Cell) -> Any | None:
-        """The result of a cell that was computed before, or None."""
+        """The cached result of a cell, or None."""
         return self._results.get(cell.key)
 
     def add(self, cell: Cell, result: Any) -> None:
-        """Remember a result."""
+        """Store a result."""
         self._results[cell.key] = result
 
 
@@ -182,24 +182,24 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def studies_folder() -> Path:
-    """Where results of full runs are kept: beside the plans in the user's cache."""
+    """The folder of cached full runs, next to the plans in the user's cache."""
     return plans_folder().parent / "studies"
 
 
 def results_file() -> Path:
-    """Where all studies keep the results of full runs: cells that two of them share are one."""
+    """The file with the results of full runs of all studies; shared cells are stored once."""
     return studies_folder() / "results.jsonl"
 
 
 @cache
 def study_stamp(module: str) -> str:
-    """A stamp of a module's file, and of the studies' modules that it imports, directly or not.
+    """A hash of a module's file and of the studies' modules that it imports, directly or not.
 
-    What lies below the studies is in the stamp of the software. So a result is computed anew when
-    the code that computes it changes, and not when the judgement of another study does.
+    Modules outside the studies are covered by the hash of the software. So a result is recomputed
+    when the code that computes it changes, and not when the rule of another study does.
     """
     file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:  # built in: it comes with the interpreter
+    if file is None:  # built-in modules belong to the interpreter
         return module
     path = Path(file)
     if not module.startswith(f"{PACKAGE}."):
@@ -225,7 +225,7 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def _file_of(module: str) -> Path | None:
-    """The file of a module of the studies; a package's own file says nothing about results."""
+    """The file of a studies' module; a package's `__init__` does not affect results."""
     if not module.startswith(f"{PACKAGE}."):
         return None
     path = ROOT.joinpath(*module.split(".")[1:]).with_suffix(".py")

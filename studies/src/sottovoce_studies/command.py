@@ -1,6 +1,6 @@
-"""The command `sottovoce reproduce`, and what it prints.
+"""The command `sottovoce reproduce` and its output.
 
-On a terminal: the list of studies, each study when it is done, and all verdicts at the end.
+It prints the list of studies, each study when it is done, and all verdicts at the end.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ __all__ = ["print_list", "reproduce"]
 
 
 ROOMY = 120
-"""From so many columns on, everything about a study has a column of its own."""
+"""The terminal width from which the list has one column for each property of a study."""
 
 
 def print_list(studies: Sequence[Study]) -> None:
-    """Each paper's studies: what they cover, what is claimed, and the verdict on record."""
+    """Print each paper's studies: what they cover, their claims and recorded verdicts."""
     roomy = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= ROOMY
     for paper, group in by_paper(studies).items():
         _print(*(_roomy(group) if roomy else _narrow(group)), title=PAPERS[paper])
-    console.say("A table or figure is named as p2-figure-3, p4-table-ii or p1-7.3-users.")
+    console.say("Name a table or figure as p2-figure-3, p4-table-ii or p1-7.3-users.")
 
 
 def _roomy(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
@@ -55,7 +55,7 @@ def _roomy(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
 
 
 def _narrow(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
-    """A claim needs the width; what belongs together stands below each other."""
+    """Two columns for narrow terminals, because claims need the width."""
     rows = [
         ["\n".join((study.name, *study.items, "")), f"{study.claim}\nverdict: {study.recorded}\n"]
         for study in studies
@@ -64,7 +64,7 @@ def _narrow(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
 
 
 def print_study(study: Study, outcome: Outcome, run: Run) -> None:
-    """The claim, the tables and the verdict of a study that is done."""
+    """Print the claim, the tables and the verdict of a finished study."""
     covered = f" ({', '.join(study.items)})" if study.items else ""
     console.say(f"{study.name}{covered}: {study.claim}.")
     for table in outcome.tables():
@@ -74,7 +74,7 @@ def print_study(study: Study, outcome: Outcome, run: Run) -> None:
 
 
 def print_verdicts(done: Done) -> None:
-    """All verdicts below each other, and how many there are of each."""
+    """Print all verdicts, and the number of each."""
     rows = [
         [study.name, ", ".join(study.items), outcome.verdict, outcome.reason]
         for study, outcome in done
@@ -85,7 +85,7 @@ def print_verdicts(done: Done) -> None:
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
-    """A table without the columns that are empty in every row."""
+    """Print a table without its empty columns."""
     shown = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     cells = [[row[i] for i in shown] for row in rows]
     console.print_table([columns[i] for i in shown], cells, title=title)
@@ -96,37 +96,38 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="[STUDY ...]",
-            help="Studies by name, or by a table or figure as p2-figure-3; all if none is given.",
+            help="Studies by name, or by table or figure such as p2-figure-3. Default: all.",
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="The size that is cited, which takes minutes or hours.")
+        bool, typer.Option("--full", help="Run at the cited size, which takes minutes to hours.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Another seed than the one a study is cited with.")
+        int | None, typer.Option(help="Seed to use instead of each study's default seed.")
     ] = None,
     jobs: Annotated[
-        int, typer.Option(help="Processes to use; 0 is one for each core, and one in quick runs.")
+        int, typer.Option(help="Number of processes; 0 means one per core, and one in quick runs.")
     ] = 0,
     output: Annotated[
         Path | None,
         output_option(
-            "Write a report with all tables and figures here, the verdicts as JSON, a CSV for each "
-            "study and an SVG for each figure.",
+            "Write a report with all tables and figures, the verdicts as JSON, one CSV per study "
+            "and one SVG per figure to this folder.",
             metavar="DIR",
         ),
     ] = None,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Compute also what a full run before has left.")
+        bool, typer.Option("--anew", help="Ignore cached results of earlier full runs.")
     ] = False,
     list_: Annotated[
-        bool, typer.Option("--list", help="List the studies and their verdicts, and run none.")
+        bool,
+        typer.Option("--list", help="List the studies and their verdicts without running them."),
     ] = False,
     force: ForceOption = False,
 ) -> None:
-    """Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.
+    """Check the papers' tables, figures and claims, with a verdict on each.
 
-    Quick runs take seconds and show less. A full run that was stopped goes on where it was.
+    Quick runs take seconds and cover less. An interrupted full run resumes where it stopped.
     """
     chosen = list({study.name: study for study in map(study_named, names or STUDIES)}.values())
     if list_:
@@ -147,13 +148,13 @@ def reproduce(
 
 def _check(seed: int | None, jobs: int) -> None:
     if seed is not None and seed < 0:
-        raise UsageError(f"--seed is a whole number from 0 up, not {seed}")
+        raise UsageError(f"--seed must be a whole number from 0 up, not {seed}")
     if jobs < 0:
-        raise UsageError(f"--jobs is a whole number from 0 up, not {jobs}")
+        raise UsageError(f"--jobs must be a whole number from 0 up, not {jobs}")
 
 
 def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tuple[Study, Outcome]]:
-    """Run one study after the other, and print each as soon as it is done."""
+    """Run the studies in turn, and print each as soon as it is done."""
     # Starting processes takes longer than a quick run.
     jobs = jobs or (default_jobs() if run.size == "full" else 1)
     kept = _kept(run, anew=anew)
@@ -172,7 +173,7 @@ def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tupl
 
 
 def _kept(run: Run, *, anew: bool) -> Results:
-    """Results for all studies of the command, which share some; a full run keeps them on disk."""
+    """The cache for the studies of the command; a full run stores it on disk."""
     if run.size == "quick":
         return Remembered()
     return Anew(results_file()) if anew else Kept(results_file())
@@ -182,4 +183,4 @@ def _stopped(run: Run, *, anew: bool) -> Stopped:
     if run.size == "quick":
         return Stopped("stopped; nothing was written")
     again = "the same command without --anew" if anew else "the same command"
-    return Stopped(f"stopped; results so far are kept, and {again} goes on from there")
+    return Stopped(f"stopped; finished results are saved, and {again} resumes from there")

@@ -1,4 +1,4 @@
-"""Pairs of randomiser and aggregator against each other on the same answers and noise words."""
+"""Comparison of pairs of randomiser and aggregator on the same answers and noise words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ANSWERS, _NOISE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Some pairs at one epsilon per answer on one source; participation hidden or not."""
+    """Pairs at one epsilon per answer on one source, with participation hidden or not."""
 
     source: Source
     epsilon: float
@@ -33,12 +33,12 @@ class Contest:
     hide_participation: bool = False
 
     def cells(self, trials: int, seed: int) -> list[Cell]:
-        """One cell for each trial: the error of every pair, and of the best constant."""
+        """One cell per trial: the error of every pair, and of the best constant."""
         return [Cell(_errors, (self, trial, seed)) for trial in range(trials)]
 
 
 def trial_of(contest: Contest, pair: Pipeline, trial: int, seed: int) -> Trial:
-    """One pair's trial: the answers of the trial, and its noise, are those of every pair."""
+    """One pair's trial; all pairs share the answers and the noise of the trial."""
     answers, truths = contest.source.draw(trial_seed(seed, _ANSWERS, trial))
     return _trial(contest, pair, answers, truths, trial_seed(seed, _NOISE, trial))
 

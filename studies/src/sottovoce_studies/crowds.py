@@ -1,4 +1,4 @@
-"""Where a study's answers come from: crowds drawn anew for each trial, or a dataset."""
+"""Sources of a study's answers: crowds drawn for each trial, or a dataset."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class Source(Protocol):
     """Answers with their truths by task: label codes, or numbers (NaN where unknown)."""
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
-        """The same for the same seed."""
+        """Answers and truths, the same for the same seed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCrowd:
-    """Each of m workers answers k random ones of n tasks; who errs, errs to all others alike.
+    """Each of m workers answers k random tasks of n; errors are uniform over the other labels.
 
         truth ~ uniform over s labels
         heterogeneous: 40 % of the workers are right with probability U(0.8, 0.95), the others with
                        U(1/s - 0.05, 0.6)
         homogeneous:   all with U(0.55, 0.8)
 
-    Unlike `CategoricalCrowd`, where tasks have a number of answers, here workers do: a guarantee
-    is about all answers of a worker.
+    Unlike in `CategoricalCrowd`, the number of answers is fixed per worker, not per task, because a
+    guarantee covers all answers of a worker.
     """
 
     workers: int
@@ -73,7 +73,7 @@ class LabelCrowd:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """One of the package's crowds, drawn with the trial's seed."""
+    """A crowd of the package, drawn with the trial's seed."""
 
     crowd: NumericCrowd | SparseCrowd
 
@@ -84,9 +84,9 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset of the cache with gold, the same in every trial; numbers over a public range.
+    """A cached dataset with gold, the same in every trial; numbers over a public range.
 
-    `sha256` is that of its files, so that results are not kept for others.
+    `sha256` is the hash of its files, so that cached results are not used for other files.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Dataset:
 
     @classmethod
     def of(cls, name: str, range: tuple[float, float] | None = None) -> Dataset | None:
-        """The dataset, or None where the cache does not have it."""
+        """The dataset, or None if it is not in the cache."""
         try:
             card = datasets.describe(name)
         except DataError:

@@ -1,6 +1,6 @@
-"""The papers' printed tables as data, and ours beside them in rows and curves.
+"""The papers' printed tables as data, compared with our results in rows and curves.
 
-Each table has its source, and is copied digit by digit.
+Each table names its source, and its numbers are copied exactly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["BAND", "PrintedTable", "beside", "curve", "printed", "spread_by", "w
 
 
 BAND = 2.0
-"""A band around a mean is so many standard errors wide on each side."""
+"""Half the width of a band around a mean, in standard errors."""
 
 
 def spread_by(trials: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
@@ -31,7 +31,7 @@ def spread_by(trials: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
 
 
 def beside(place: Mapping[str, Value], ours: Spread, paper: float | None = None) -> Row:
-    """A row: where it belongs, ours with its standard error, and the paper's where it prints one.
+    """A row with its place, our mean and standard error, and the paper's number if there is one.
 
     >>> beside({"part": "Table 9", "epsilon": 1.0}, Spread.of([0.1, 0.3]), 0.25)["difference"]
     -0.04999999999999999
@@ -47,12 +47,12 @@ def beside(place: Mapping[str, Value], ours: Spread, paper: float | None = None)
 
 
 def within(ours: Spread, figure: float, errors: float = BAND) -> bool:
-    """Whether a figure lies within so many standard errors of our mean."""
+    """Whether a figure is within this number of standard errors of our mean."""
     return abs(ours.mean - figure) <= errors * ours.standard_error
 
 
 def curve(name: str, xs: Sequence[float], seen: Sequence[Spread], role: Role = "theirs") -> Series:
-    """Means over an axis, with two standard errors on each side where they are known."""
+    """Means over an axis, with a band of two standard errors where these are known."""
     known = all(math.isfinite(spread.standard_error) for spread in seen)
     low = tuple(spread.mean - BAND * spread.standard_error for spread in seen)
     high = tuple(spread.mean + BAND * spread.standard_error for spread in seen)
@@ -64,7 +64,7 @@ def curve(name: str, xs: Sequence[float], seen: Sequence[Spread], role: Role = "
 
 @dataclass(frozen=True, slots=True)
 class PrintedTable:
-    """A table of a paper: its columns, its rows, and where it stands."""
+    """A table of a paper: its columns, its rows and its source."""
 
     source: str
     columns: tuple[str, ...]
@@ -76,7 +76,7 @@ class PrintedTable:
         return tuple(row[place] for row in self.rows)
 
     def number(self, column: str, row: Any) -> float:
-        """The number in a column, in the row that starts so.
+        """The number in a column, in the row with this first entry.
 
         >>> printed("P1 Table 3").number("two-layer TD", 0.5)
         0.0962
@@ -92,7 +92,7 @@ def printed(name: str) -> PrintedTable:
     text = resources.files(__package__).joinpath("data", f"{paper.lower()}.json").read_text("utf-8")
     document = json.loads(text)
     if table not in document:
-        raise UsageError(f"nothing printed is called {name!r}")
+        raise UsageError(f"no printed table is called {name!r}")
     found = document[table]
     source = found.get("source") or f"{document['source']}, {table}"
     rows = tuple(tuple(row) for row in found["rows"])

@@ -1,6 +1,6 @@
-"""The files of a run: a report, verdicts as JSON, a table for each study, a picture for each chart.
+"""Files of a run: a report, verdicts as JSON, one table per study, one picture per chart.
 
-The report has a summary of all verdicts, then a section for each study, paper by paper.
+The report has a summary of all verdicts, then one section per study, by paper.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from sottovoce_studies.verdicts import (
 __all__ = ["MEANINGS", "blocks", "check_folder", "write_files"]
 
 
-TITLE = "What four papers report, and what holds"
+TITLE = "Claims of four papers, checked"
 SUMMARY = "summary"
 HEADS = ("", "table or figure", "verdict", "why", "claim")
 
@@ -66,23 +66,23 @@ TONES: Mapping[Verdict, Tone] = MappingProxyType(
 
 MEANINGS: Mapping[Verdict, str] = MappingProxyType(
     {
-        "holds": "the claim is so, with its numbers where it has some",
-        "holds in shape": "what the text says of the curves is so; the numbers are others, or "
-        "cannot be compared",
-        "fails": "the claim is not so; the reason says where",
-        "cannot be checked": "what it takes is not public, or not in the cache",
+        "holds": "the claim is true, including its numbers if it has any",
+        "holds in shape": "the text's statements about the curves are true; the numbers differ "
+        "or cannot be compared",
+        "fails": "the claim is false; the reason says where",
+        "cannot be checked": "the data are not public, or not in the cache",
     }
 )
-"""What a verdict means."""
+"""The meaning of each verdict."""
 
 FOLDED = 12
-"""A table of more rows is folded away: the figures show what is in it."""
+"""Tables with more rows are collapsed, because figures show the same data."""
 
 REPORT, VERDICTS = "report.html", "verdicts.json"
 
 
 def blocks(done: Done, run: Run) -> list[Block]:
-    """The whole page. It depends on nothing but its arguments and the versions of software."""
+    """The whole page, which depends only on the arguments and the software versions."""
     outcomes = {study.name: outcome for study, outcome in done}
     papers = by_paper([study for study, _ in done])
     found: list[Block] = [*_summary(done, run)]
@@ -96,7 +96,7 @@ def blocks(done: Done, run: Run) -> list[Block]:
         found.append(Heading(PAPERS[paper]))
         for study in studies:
             found += _section(study, outcomes[study.name], run)
-    return [*found, Heading("How this was made"), _made(run)]
+    return [*found, Heading("Software and settings"), _made(run)]
 
 
 def _summary(done: Done, run: Run) -> Iterator[Block]:
@@ -107,16 +107,16 @@ def _summary(done: Done, run: Run) -> Iterator[Block]:
     claims = f"{len(done)} claims: " if len(done) > 1 else "1 claim: "
     yield Paragraph((claims, *(part for badge in counted for part in (badge, " "))))
     yield Paragraph(
-        "Each study first does what the paper did, then what Sottovoce does on the same answers. "
-        "Its verdict is computed from the numbers of its run, by a rule that could have come out "
-        "otherwise."
+        "Each study first repeats the paper's experiment, then runs Sottovoce on the same "
+        "answers. Its verdict is computed from the numbers of its run by a fixed rule that "
+        "allows either result."
     )
     if run.size == "quick":
         yield Paragraph(
-            "This is a quick run, which shows less than the one that is cited: each study says "
-            "what it leaves out. The run that is cited is made by sottovoce reproduce --full."
+            "This is a quick run, which covers less than the cited one: each study says what it "
+            "leaves out. The cited run is sottovoce reproduce --full."
         )
-    yield Details("What the verdicts mean", (Facts(tuple(MEANINGS.items())),))
+    yield Details("Meaning of the verdicts", (Facts(tuple(MEANINGS.items())),))
 
 
 def _line(study: Study, outcome: Outcome) -> tuple[str | Link | Badge, ...]:
@@ -153,12 +153,12 @@ def _facts(study: Study, outcome: Outcome, run: Run) -> Iterator[tuple[str, str]
     yield "Source", f"{_capital(study.source)}."
     if study.items:
         yield "In the paper", f"{'; '.join(f'{item}: {ITEMS[item]}' for item in study.items)}."
-    yield "Seen here", _capital(outcome.explanation)
+    yield "Results", _capital(outcome.explanation)
     yield "Setting", f"{_capital(study.setting)}."
-    left_out = f"quick: {study.quick}" if run.size == "quick" else "full, as it is cited"
+    left_out = f"quick: {study.quick}" if run.size == "quick" else "full, as cited"
     yield "Run", f"{_capital(left_out)}; seed {run.seed_of(study)}."
     if outcome.verdict != study.recorded:
-        yield "Elsewhere", f"The run that is cited came to another verdict: {study.recorded}."
+        yield "Cited run", f"The cited run reached another verdict: {study.recorded}."
 
 
 def _capital(text: str) -> str:
@@ -174,7 +174,7 @@ def _shown(table: Table, *, folded: bool) -> Block:
 
 
 def _made(run: Run) -> Facts:
-    seed = "each study's own" if run.seed is None else str(run.seed)
+    seed = "each study's default" if run.seed is None else str(run.seed)
     rows = [
         (
             "Software",
@@ -188,7 +188,7 @@ def _made(run: Run) -> Facts:
 
 
 def check_folder(folder: Path, studies: Sequence[Study], *, force: bool) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Raise before the run if its files could not be written afterwards."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
         raise UsageError(f"{nearest} is a file: name a folder")
@@ -204,9 +204,9 @@ def check_folder(folder: Path, studies: Sequence[Study], *, force: bool) -> None
 
 
 def write_files(folder: Path, done: Done, run: Run, *, force: bool) -> int:
-    """Write everything or nothing, and say how many files it was.
+    """Write all files or none, and return how many were written.
 
-    With `force`, pictures that a study had before and has no longer go.
+    With `force`, pictures of an earlier run that a study no longer has are deleted.
     """
     texts = dict(_texts(done, run))
     folder.mkdir(parents=True, exist_ok=True)
@@ -233,7 +233,7 @@ def _texts(done: Done, run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _pictures_in(folder: Path, studies: Sequence[Study]) -> list[Path]:
-    """The numbered pictures of these studies that are in a folder."""
+    """The numbered pictures of these studies in a folder."""
     names = "|".join(re.escape(study.name) for study in studies)
     numbered = re.compile(rf"({names})-\d+\.svg")
     return [path for path in sorted(folder.iterdir()) if numbered.fullmatch(path.name)]

@@ -1,4 +1,4 @@
-"""What a study is: a claim, what is computed for it, and how it is judged."""
+"""The model of a study: a claim, the cells to compute, and the rule for its verdict."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["Outcome", "Row", "Size", "Study", "Value", "Verdict", "Work"]
 
 Size: TypeAlias = Literal["quick", "full"]
 Verdict: TypeAlias = Literal["holds", "holds in shape", "fails", "cannot be checked"]
-"""`holds in shape`: what the text says of the curves is so, but the printed numbers are others."""
+"""`holds in shape`: the text's statements about the curves are true, but the numbers differ."""
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Value]
-"""A row of a study's table by column; None is an empty cell. `part` says which table it is of."""
+"""A row of a study's table by column; None is an empty cell. `part` names the table."""
 
 PART = "part"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run showed: rows, a verdict with its reason, what was seen; charts, more tables.
+    """The result of a run: rows, a verdict with its reason, an explanation, charts, more tables.
 
-    The reason is a few words that stand behind the verdict, `fails: …`; only what holds needs
-    none. The explanation is whole sentences with the numbers that matter.
+    The reason is a few words after the verdict, `fails: …`; only `holds` needs none. The
+    explanation is full sentences with the important numbers.
     """
 
     rows: tuple[Row, ...]
@@ -47,21 +47,21 @@ class Outcome:
 
     @property
     def ruling(self) -> str:
-        """The verdict and its reason, in a line."""
+        """The verdict and its reason in one line."""
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
     def columns(self) -> list[str]:
-        """The columns of all rows, in the order in which they first occur."""
+        """The columns of all rows, in order of first appearance."""
         return list(dict.fromkeys(column for row in self.rows for column in row))
 
     def tables(self) -> tuple[Table, ...]:
-        """The rows as one table for each part, without columns that are empty in it."""
+        """One table per part, without its empty columns."""
         parts = dict.fromkeys(str(row[PART]) for row in self.rows)
         return tuple(self._table(part) for part in parts)
 
     def _table(self, part: str) -> Table:
         rows = [row for row in self.rows if row[PART] == part]
-        # In the order of its own rows: another part may have named some columns before.
+        # In the order of this part's rows, because another part may have named some columns before.
         own = dict.fromkeys(column for row in rows for column in row)
         columns = [
             column
@@ -74,7 +74,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a study computes at one size, and what it makes of the results, cell by cell."""
+    """The cells of a study at one size, and the function that judges their results."""
 
     cells: Sequence[Cell]
     judge: Callable[[Sequence[Any]], Outcome]
@@ -84,10 +84,10 @@ class Work:
 class Study:
     """A claim with its source, the seed it is cited with, and the work that checks it.
 
-    `items` are the tables, figures and theorems of the papers that it is about, as the catalogue
-    names them; a study beyond the papers has none. `setting` says on what answers, with which
-    choices of ours where the paper is silent, and how ties are broken. `quick` says what the quick
-    size leaves out. `recorded` is the verdict of the full run that is cited, and of a quick run.
+    `items` are the tables, figures and theorems of the papers that it checks, by their names in the
+    catalogue; a study beyond the papers has none. `setting` describes the answers, our choices
+    where the paper gives none, and how ties are broken. `quick` says what the quick size leaves
+    out. `recorded` is the verdict of the cited full run, and of a quick run.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Study:
         progress: Progress | None = None,
         kept: Results | None = None,
     ) -> Outcome:
-        """Compute every cell that is not kept, and judge. The outcome does not depend on `jobs`."""
+        """Compute every cell that is not cached, and judge; `jobs` does not change the outcome."""
         if size not in get_args(Size):
             raise UsageError(f"a study has the sizes quick and full, not {size!r}")
         work = self.plan(size, self.seed if seed is None else seed)

@@ -1,4 +1,4 @@
-"""Outcomes as files and words: columns of a CSV, a record of verdicts, the verdict in a line."""
+"""Outcomes as CSV columns, as a record of verdicts, and as text."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ __all__ = [
 ]
 
 Done: TypeAlias = Sequence[tuple[Study, Outcome]]
-"""Studies beside what they came to."""
+"""Studies with their outcomes."""
 
 PAPERS: Mapping[str, str] = MappingProxyType(
     {
         "P1": "P1, the two-layer mechanism (Li et al., KDD 2018)",
         "P2": "P2, the worker-private EM (Kajino, Arai and Kashima)",
-        "P3": "P3, Gaussian noise of a random variance (Li et al., ICDCS 2020)",
+        "P3": "P3, Gaussian noise of random variance (Li et al., ICDCS 2020)",
         "P4": "P4, sparse answers with private NULLs (Sun et al., IEEE Big Data 2018)",
         "beyond the papers": "Beyond the papers",
     }
 )
-"""The papers, and what goes beyond them, as a reader is told."""
+"""Headings of the papers and of the further studies."""
 
 KEYS = 3
-"""So many of the first columns say at most where a row belongs."""
+"""The largest number of leading columns that identify a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the studies of one command have in common; `seed` None is each study's own."""
+    """Settings shared by the studies of one command; `seed` None means each study's default."""
 
     size: Size
     seed: int | None = None
     day: str = ""
 
     def seed_of(self, study: Study) -> int:
-        """The seed that a study was run with."""
+        """The seed of a study's run."""
         return study.seed if self.seed is None else self.seed
 
 
 def by_paper(studies: Sequence[Study]) -> dict[str, tuple[Study, ...]]:
-    """These studies under the names of their papers, in the order of the papers."""
+    """These studies by paper, in the order of the papers."""
     wanted = {study.name for study in studies}
     found = {
         paper: tuple(study for study in group if study.name in wanted)
@@ -84,7 +84,7 @@ def short_items(study: Study) -> tuple[str, ...]:
 
 
 def verdict_words(study: Study, outcome: Outcome, size: Size) -> str:
-    """The verdict and why; a quick run says what it left out."""
+    """The verdict with its reason; for a quick run also what it leaves out."""
     words = f"verdict: {outcome.ruling}"
     if size == "quick":
         words += f" (quick run: {study.quick})"
@@ -92,13 +92,13 @@ def verdict_words(study: Study, outcome: Outcome, size: Size) -> str:
 
 
 def tally(done: Done) -> dict[Verdict, int]:
-    """How many studies came to each verdict."""
+    """The number of studies with each verdict."""
     seen = Counter(outcome.verdict for _, outcome in done)
     return {verdict: seen[verdict] for verdict in get_args(Verdict)}
 
 
 def count_words(verdict: Verdict, count: int) -> str:
-    """How many came to a verdict, in words.
+    """The number of studies with a verdict, in words.
 
     >>> count_words("fails", 1), count_words("holds in shape", 2), count_words("holds", 0)
     ('1 fails', '2 hold in shape', '0 hold')
@@ -109,7 +109,7 @@ def count_words(verdict: Verdict, count: int) -> str:
 
 
 def record(done: Done, run: Run) -> dict[str, Any]:
-    """Every verdict with what it is about, as JSON has it: `verdicts.json`."""
+    """Every verdict with its claim and source, as in `verdicts.json`."""
     outcomes = {study.name: outcome for study, outcome in done}
     papers = by_paper([study for study, _ in done])
     return {
@@ -141,7 +141,7 @@ def _recorded(study: Study, outcome: Outcome, run: Run, paper: str) -> dict[str,
 
 
 def merged(table: Table) -> int:
-    """How many of the first columns repeat what is above them, and are easier read without.
+    """The number of leading columns that repeat the row above and can be left blank.
 
     >>> merged(Table(("data", "epsilon", "error"), (("a", 1, 0.2), ("a", 2, 0.1), ("b", 1, 0.1))))
     1
@@ -154,7 +154,7 @@ def merged(table: Table) -> int:
 
 
 def unrepeated(table: Table) -> list[list[str]]:
-    """The rows as text for a terminal; what a row shares with the one above is not repeated."""
+    """The rows as text for a terminal, without leading cells that repeat the row above."""
     once = Table(table.columns, table.rows, merged=merged(table))
     return [
         [str(cell) if once.run_length(i, j) else "" for j, cell in enumerate(row)]
@@ -163,7 +163,7 @@ def unrepeated(table: Table) -> list[list[str]]:
 
 
 def csv_columns(outcome: Outcome) -> dict[str, npt.NDArray[Any]]:
-    """The rows as columns of one type each; what is missing is empty."""
+    """The rows as columns of one type each; missing values are empty."""
     return {
         column: _column([row.get(column) for row in outcome.rows]) for column in outcome.columns()
     }

@@ -157,7 +157,7 @@ def test_an_id_is_printed_even_if_the_campaign_cannot_be_opened(
         "create", "tasks.csv", *TREES, "--epsilon", "1", "--open", "--closes-on", "2020-01-01"
     )
     assert done.returncode == 2
-    assert "name a later day" in done.stderr
+    assert "choose a later day" in done.stderr
     assert server.requester.campaign(done.stdout.strip())["state"] == "draft"
 
 
@@ -220,7 +220,7 @@ def test_a_sample_campaign_is_called_simulated_wherever_it_is_shown(
     assert (tmp_path / "reports-SIMULATED.csv").exists()
     refused = campaign("invite", id)
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "simulated: nobody can be invited" in refused.stderr
+    assert "simulated; nobody can be invited" in refused.stderr
 
 
 def test_watching_ends_when_the_campaign_is_closed(

@@ -173,7 +173,7 @@ def test_a_wrong_token_in_the_environment_is_named(
 
 def test_a_wrong_token_is_not_kept(alone: Run, server: RunningServer) -> None:
     code, line = said(alone("login", server.url, "--token", stdin="svk_" + "A" * 43 + "\n"))
-    assert (code, line) == (1, "this token is not known here, or was revoked")
+    assert (code, line) == (1, "this token is unknown or was revoked")
     assert "not logged in" in said(alone("list"))[1]
 
 
@@ -231,7 +231,7 @@ def test_deleting_asks_and_without_anybody_there_deletes_nothing(
     ("options", "code", "words"),
     [
         (["--expires-on", "tomorrow"], 2, "--expires-on is a day such as"),
-        (["--expires-on", "2020-01-01"], 2, "would never work: name a later day"),
+        (["--expires-on", "2020-01-01"], 2, "would never work; choose a later day"),
         (["--single", "0"], 2, "at least 1, not 0"),
         (["--revoke", "--single", "3"], 2, "--revoke makes no links"),
         (["-o", "tasks.csv"], 2, "tasks.csv exists"),
@@ -290,7 +290,7 @@ def test_two_outputs_need_two_files(campaign: Run, idle: str) -> None:
 def test_webhooks_and_tokens_that_are_not_there_are_said(campaign: Run, idle: str) -> None:
     assert said(campaign("webhook", "remove", idle, "0" * 16))[0] == 1
     assert said(campaign("webhook", "add", idle, "ftp://example.org"))[0] == 2
-    assert said(campaign("token", "revoke", "0" * 16)) == (1, "there is no such token")
+    assert said(campaign("token", "revoke", "0" * 16)) == (1, "the token does not exist")
     assert said(campaign("token", "revoke", "nonsense"))[0] == 2
 
 

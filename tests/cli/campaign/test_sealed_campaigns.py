@@ -78,7 +78,7 @@ def test_a_sealed_campaign_by_its_commands(
         (("--minimum", "3"), "--minimum is for sealed answers"),
         (("--keyholder", "1.json"), "--keyholder is for sealed answers"),
         (("--sealed",), "say --keyholder CARD.json"),
-        (SEALED[:5], "3 seats need as many keyholders, and 2 are given"),
+        (SEALED[:5], "3 seats need as many keyholders, but 2 are given"),
         ((*SEALED[:5], "--keyholder", "tasks.csv"), "tasks.csv: the keyholder's card is not JSON"),
         ((*SEALED[:5], "--keyholder", "4.json"), "4.json: the keyholder's card cannot be read"),
         ((*SEALED, "--mechanism", "two-layer"), "not randomised by two-layer"),

@@ -75,7 +75,7 @@ def test_a_backup_is_not_overwritten(call: Run, filled: tuple[str, Sent]) -> Non
     call("backup", "b.backup", "--data", "live")
     again = call("backup", "b.backup", "--data", "live")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
-    assert "b.backup exists; say --force" in again.stderr
+    assert "b.backup exists; pass --force" in again.stderr
     assert call("backup", "b.backup", "--data", "live", "--force").returncode == 0
 
 
@@ -136,7 +136,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(
 def test_a_password_is_in_no_output(call: Run) -> None:
     refused = call("backup", "b", "--database-url", "postgresql://ann:swordfish@127.0.0.1:1/x")
     assert refused.returncode == 2
-    assert "PostgreSQL does not answer" in refused.stderr
+    assert "PostgreSQL does not respond" in refused.stderr
     assert "swordfish" not in refused.stderr + refused.stdout
 
 

@@ -125,7 +125,7 @@ def test_postgresql_is_looked_at(call: Run, durable: str) -> None:
 def test_postgresql_that_does_not_answer_is_a_problem_without_its_password(call: Run) -> None:
     told = call("doctor", "--database-url", "postgresql://ann:swordfish@127.0.0.1:1/x")
     assert told.returncode == 1
-    assert "problem  database: PostgreSQL does not answer" in told.stdout
+    assert "problem  database: PostgreSQL does not respond" in told.stdout
     assert "swordfish" not in told.stdout + told.stderr
 
 

@@ -130,7 +130,7 @@ def test_what_was_packed_of_something_else_is_refused(tmp_path: Path, other: str
     if other == "manifest":
         (work / "table" / "manifest.json").write_text("{}")
     recoding = Recoding(np.array([0, 0, 1]), Domain.categorical("ab"))
-    with pytest.raises(UsageError, match=r"work keeps another table, or this one as it was or was"):
+    with pytest.raises(UsageError, match=r"work holds another table, or an earlier version or"):
         open_table(path, work=work, repeats="last" if other == "options" else "first").engine(
             recoding if other == "recoding" else None
         )

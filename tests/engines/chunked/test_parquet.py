@@ -50,9 +50,12 @@ def test_a_list_keeps_its_order(folder: Path) -> None:
     ("source", "words"),
     [
         ("nothing.parquet", r"nothing\.parquet: there is no such file"),
-        ("x*.parquet", r"x\*\.parquet: no file is named like this"),
+        ("x*.parquet", r"x\*\.parquet: no file matches this"),
         ("empty", "is a folder without Parquet files"),
-        ("notes.txt", r"notes\.txt: is csv: --engine chunked reads Parquet; convert it \(in Duck"),
+        (
+            "notes.txt",
+            r"notes\.txt: is csv: the chunked engine reads Parquet; convert it \(in Duck",
+        ),
         ("fake.parquet", "is not a Parquet file, whatever its name says"),
         ("half.parquet", "is a truncated Parquet file: make or fetch it again"),
         ("void.parquet", "the file is empty"),

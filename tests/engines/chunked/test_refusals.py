@@ -95,7 +95,9 @@ def test_a_repeated_pair_is_named_with_its_file_and_row(
 
 def test_a_file_without_a_column_of_the_first_is_refused(tmp_path: Path, three: list[Path]) -> None:
     duckdb.execute(f"COPY (SELECT 1 AS worker, 2 AS task) TO '{three[1]}'")
-    with pytest.raises(DataError, match=r"1\.parquet: there is no column 'label', as .*0\.parquet"):
+    with pytest.raises(
+        DataError, match=r"1\.parquet: there is no column 'label', which .*0\.parquet has"
+    ):
         packed(three, tmp_path / "work")
 
 
@@ -127,14 +129,14 @@ def test_a_file_that_is_damaged_inside(tmp_path: Path) -> None:
 def test_more_labels_than_can_be_held(tmp_path: Path) -> None:
     path = written(tmp_path, "w AS worker, t AS task, i AS label", rows=2_500_000)
     with pytest.raises(
-        DataError, match=r"column 'label': about 2,\d+,\d+ distinct labels: are the"
+        DataError, match=r"column 'label': about 2,\d+,\d+ distinct labels: if they"
     ):
         packed(path, tmp_path / "work")
 
 
 def test_little_memory_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
-    with pytest.raises(UsageError, match="--memory is at least 256 MiB, not 1,000 bytes"):
+    with pytest.raises(UsageError, match="memory= must be at least 256 MiB, not 1,000 bytes"):
         open_table(path, work=tmp_path / "work", memory=1000)
 
 

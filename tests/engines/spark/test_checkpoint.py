@@ -70,7 +70,7 @@ def test_blocks_are_packed_once(spark: SparkSession, source: Path, tmp_path: Pat
     times = [block.stat().st_mtime_ns for block in blocks]
     compare(expected(CASE, source), run(spark, source, tmp_path))
     assert [block.stat().st_mtime_ns for block in blocks] == times
-    for options, words in (({"repeats": "first"}, "another table, or of other options"),):
+    for options, words in (({"repeats": "first"}, "another table, or of another domain"),):
         with pytest.raises(UsageError, match=words):
             run(spark, source, tmp_path, **options)
 

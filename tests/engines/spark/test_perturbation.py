@@ -348,7 +348,7 @@ def test_too_many_tasks_to_hide_who_answered_what(
     monkeypatch.setattr(perturbation, "MOST_TASKS", 3)
     monkeypatch.setattr(perturbation, "MOST_HIDING", 5)
     said = refused(*columns, tmp_path, cluster_session, policy)
-    assert "2 workers on 3 tasks are more than the 5 reports that are made at most" in said
+    assert "2 workers on 3 tasks exceed the maximum of 5 reports" in said
 
 
 @pytest.fixture

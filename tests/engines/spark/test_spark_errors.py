@@ -31,7 +31,7 @@ def said(words: str) -> SottovoceError:
         ("ModuleNotFoundError: No module named 'numba'", "Spark's workers have no numba"),
         ("[PYTHON_VERSION_MISMATCH] Python in worker", "another version of Python"),
         ("[JAVA_GATEWAY_EXITED] Java gateway process exited", "needs Java 17"),
-        ("Could not parse Master URL: 'cluster'", "'cluster' is no Spark master"),
+        ("Could not parse Master URL: 'cluster'", "'cluster' is not a Spark master"),
         ("All masters are unresponsive! Giving up.", "no Spark master answers"),
         ("is bigger than spark.driver.maxResultSize", "raise it"),
         ("java.io.IOException: No space left on device", "disk of the cluster is full"),

@@ -360,5 +360,5 @@ def test_a_domain_without_a_range_is_refused() -> None:
 
 
 def test_a_table_of_other_symbols_is_refused() -> None:
-    with pytest.raises(UsageError, match="11 symbols and the table 12"):
+    with pytest.raises(UsageError, match="11 symbols, but the table has 12"):
         AwareNumbers(clean(11), TEN).fit(symbols([0], [0], [3], clean(12)))

@@ -104,7 +104,7 @@ def test_a_file_that_is_there_is_not_replaced(call: Run, answers: Path) -> None:
     before = answers.read_bytes()
     done = call("sealed", "attack", str(file), "-o", str(answers))
     assert done.returncode == 2
-    assert "exists; say --force" in done.stderr
+    assert "exists; pass --force" in done.stderr
     assert answers.read_bytes() == before
 
 

@@ -234,7 +234,7 @@ def test_simulated_factorization_errs_by_what_is_lost() -> None:
     [
         ({"values": (1.0,)}, "values must be at least two finite numbers"),
         ({"values": (1.0, math.nan)}, "values must be at least two finite numbers"),
-        ({"values": (2.0, 1.0)}, "values must rise"),
+        ({"values": (2.0, 1.0)}, "values must increase"),
         ({"answered": 0.0}, r"answered must lie in \(0, 1\], not 0"),
         ({"epsilon": 0.0}, "epsilon must be above 0"),
         ({"sigma": -1.0}, "sigma must be above 0"),

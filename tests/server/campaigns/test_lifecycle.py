@@ -121,7 +121,7 @@ def test_a_closed_campaign_does_not_open_again(service: Service) -> None:
     made = draft(service)
     open_campaign(service, made.id)
     close_campaign(service, made.id)
-    with pytest.raises(Refused, match="only drafts open") as refused:
+    with pytest.raises(Refused, match="only drafts can be opened") as refused:
         open_campaign(service, made.id)
     assert refused.value.reason is Reason.NOT_A_DRAFT
     assert find_campaign(service, made.id).state is State.CLOSED

@@ -153,7 +153,7 @@ def test_reports_that_are_not_counted_are_not_passed_over(service: Service, tmp_
     id, _ = crowd(service)
     with service.database.writing() as connection:
         connection.execute(text("UPDATE campaigns SET reports = reports + 1"))
-    with pytest.raises(DataError, match=f"has {REPORTS} reports and counts {REPORTS + 1}: run"):
+    with pytest.raises(DataError, match=f"has {REPORTS} reports but counts {REPORTS + 1}: run"):
         export_parts(service.database, id, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -161,7 +161,7 @@ def test_reports_that_are_not_counted_are_not_passed_over(service: Service, tmp_
 def test_a_sealed_campaign_has_no_reports_to_export(service: Service, tmp_path: Path) -> None:
     terms = Terms("Leaves", "Which one?", sealed_policy(service))
     id = create_draft(service, terms, [Task("t1", "And this?")]).id
-    with pytest.raises(Refused, match="sealed campaign can be read by nobody") as refused:
+    with pytest.raises(Refused, match="nobody can read the reports of a sealed") as refused:
         export_parts(service.database, id, tmp_path / "out")
     assert refused.value.reason is Reason.NOT_FOUND
     assert not (tmp_path / "out").exists()

@@ -139,7 +139,7 @@ def test_reports_of_people_are_refused_there(service: Service) -> None:
     crowd = SampleCrowd(workers=1, tasks=TASKS, seed=1)
     refused = _refusal(service, campaign, replace(_submission(crowd, campaign), simulated=False))
     assert refused.reason is Reason.SIMULATED
-    assert str(refused) == "this campaign is simulated: it takes no reports of people"
+    assert str(refused) == "this campaign is simulated; it accepts no real reports"
 
 
 def test_simulated_reports_are_refused_elsewhere(service: Service) -> None:
@@ -149,7 +149,7 @@ def test_simulated_reports_are_refused_elsewhere(service: Service) -> None:
     campaign = find_campaign(service, id)
     refused = _refusal(service, campaign, _submission(crowd, campaign))
     assert refused.reason is Reason.SIMULATED
-    assert "simulations protect nobody" in str(refused)
+    assert "accepts real reports only" in str(refused)
 
 
 RECEIPT = "svr_" + "R" * 43
@@ -169,7 +169,7 @@ def _refusal(service: Service, campaign: Campaign, submission: Submission) -> Re
 
 def test_nobody_can_be_invited_and_nobody_was(service: Service) -> None:
     campaign = rehearsed(service)
-    with pytest.raises(Refused, match="simulated: nobody can be invited") as refused:
+    with pytest.raises(Refused, match="simulated; nobody can be invited") as refused:
         invite(service, campaign.id, InviteKind.OPEN, public_url="http://x")
     assert refused.value.reason is Reason.SIMULATED
     counts = count_invites(service, campaign.id)
@@ -245,7 +245,7 @@ def test_a_busy_reception_is_asked_again(slow: Service, monkeypatch: pytest.Monk
 
 def test_only_a_few_are_under_way_at_once_and_nothing_is_made_for_others(slow: Service) -> None:
     made = [rehearse(slow).id for _ in range(4)]
-    with pytest.raises(Refused, match="4 sample campaigns are under way: try again later") as busy:
+    with pytest.raises(Refused, match="4 sample campaigns are running; try again later") as busy:
         rehearse(slow)
     assert busy.value.reason is Reason.BUSY
     delete_campaign(slow, made[0])

@@ -176,11 +176,11 @@ def test_an_empty_database_has_no_backup(tmp_path: Path) -> None:
     [
         ("DELETE FROM reports WHERE sequence = 1", "table reports has 2 rows, and 3 were written"),
         ("UPDATE tokens SET name = 'Eve'", "table tokens is not what was written"),
-        ("UPDATE sottovoce_schema SET version_num = '0000'", "its schema is not the one"),
-        ("DROP TABLE events", "it has other tables"),
+        ("UPDATE sottovoce_schema SET version_num = '0000'", "its schema differs"),
+        ("DROP TABLE events", "its tables differ"),
         ("ALTER TABLE events ADD COLUMN more TEXT", "table events has other columns"),
         ("DELETE FROM sottovoce_manifest WHERE name = 'day'", "its manifest cannot be read"),
-        ("DROP TABLE sottovoce_manifest", "this is a SQLite database, and no backup"),
+        ("DROP TABLE sottovoce_manifest", "this is a SQLite database but not a backup"),
     ],
 )
 def test_a_backup_that_was_changed_is_refused(file: Path, damage: str, words: str) -> None:
@@ -211,7 +211,7 @@ def test_half_a_backup_is_refused(file: Path, tmp_path: Path) -> None:
 def test_what_is_there_is_never_overwritten(database: Database, file: Path) -> None:
     fill(database)
     before = _rows(database)
-    with pytest.raises(UsageError, match="is not empty: restore into a new folder"):
+    with pytest.raises(UsageError, match="is not empty; restore into a new folder"):
         restore(file, database)
     assert _rows(database) == before
 

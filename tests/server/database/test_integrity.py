@@ -61,7 +61,7 @@ def test_check_tells_of_a_damaged_file(small: Database) -> None:
     content[-3000:] = b"\xff" * 3000
     small.file.write_bytes(content)
     damaged = Database.at(small.file.parent)
-    with pytest.raises(UsageError, match="damaged: restore a backup"):
+    with pytest.raises(UsageError, match="damaged; restore a backup"):
         check(damaged)
     damaged.close()
 

@@ -67,15 +67,15 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("change", "fault"),
     [
         ("UPDATE live_sessions SET terms = NULL", "it is running and has no terms"),
-        ("UPDATE live_sessions SET state = 'done'", "what is stored of its end says otherwise"),
-        ("UPDATE live_sessions SET sequence = 999", "its events are not the last ones"),
+        ("UPDATE live_sessions SET state = 'done'", "its stored end says otherwise"),
+        ("UPDATE live_sessions SET sequence = 999", "its events do not match its count"),
         ("UPDATE live_sessions SET offer = 'x'", "it cannot be read"),
-        ("UPDATE live_members SET number = 9 WHERE number = 2", "not numbered from 1 on"),
-        ("UPDATE live_members SET digest = x'00' WHERE number = 2", "rows whose digest is none"),
-        ("UPDATE live_rounds SET round = 7", "its rounds are not numbered from 0 on"),
-        ("UPDATE live_rounds SET totals = x'00'", "round 0 are no whole numbers"),
-        ("UPDATE live_rounds SET contributors = '[]'", "opened of nobody"),
-        ("DELETE FROM live_members WHERE number = 4", "its terms name other workers"),
+        ("UPDATE live_members SET number = 9 WHERE number = 2", "not numbered from 1"),
+        ("UPDATE live_members SET digest = x'00' WHERE number = 2", "rows with an invalid digest"),
+        ("UPDATE live_rounds SET round = 7", "its rounds are not numbered from 0"),
+        ("UPDATE live_rounds SET totals = x'00'", "round 0 are not whole numbers"),
+        ("UPDATE live_rounds SET contributors = '[]'", "opened without members"),
+        ("DELETE FROM live_members WHERE number = 4", "its terms do not match the workers"),
     ],
 )
 def test_check_tells_what_is_wrong(sound: Path, tmp_path: Path, change: str, fault: str) -> None:

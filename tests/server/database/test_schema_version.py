@@ -127,7 +127,7 @@ def test_a_made_database_is_current_and_stays_so(database: Database) -> None:
 
 def test_an_empty_database_is_seen_as_empty(database: Database) -> None:
     assert schema_state(_cleared(database)) is SchemaState.EMPTY
-    with pytest.raises(UsageError, match="is empty: run sottovoce db upgrade"):
+    with pytest.raises(UsageError, match="is empty; run sottovoce db upgrade"):
         check_schema(database)
 
 
@@ -149,7 +149,7 @@ def test_other_tables_are_left_alone(database: Database) -> None:
     with _cleared(database).writing() as connection:
         connection.execute(text("CREATE TABLE campaigns (theirs INTEGER)"))
     assert schema_state(database) is SchemaState.FOREIGN
-    with pytest.raises(UsageError, match="tables that are not Sottovoce's: name an empty"):
+    with pytest.raises(UsageError, match="tables that are not Sottovoce's; choose an empty"):
         upgrade(database)
     with database.writing() as connection:
         assert inspect(connection).get_table_names() == ["campaigns"]
@@ -161,7 +161,7 @@ def test_a_newer_database_is_refused(database: Database) -> None:
         connection.execute(text("UPDATE sottovoce_schema SET version_num = '9999'"))
     assert schema_state(database) is SchemaState.NEWER
     for refusing in (check_schema, upgrade):
-        with pytest.raises(UsageError, match="newer release: install that release, or restore"):
+        with pytest.raises(UsageError, match="newer release; install that release, or restore"):
             refusing(database)
 
 
@@ -169,7 +169,7 @@ def test_a_newer_database_is_refused(database: Database) -> None:
 def test_an_older_database_is_refused_until_it_is_upgraded(database: Database) -> None:
     _stamp_as_older(database)
     assert schema_state(database) is SchemaState.OLDER
-    with pytest.raises(UsageError, match="older release: stop the server and run"):
+    with pytest.raises(UsageError, match="older release; stop the server and run"):
         check_schema(database)
     upgrade(database)
     check_schema(database)
@@ -257,6 +257,6 @@ def test_a_file_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
 
 def test_a_server_that_is_not_there_is_refused_without_its_password() -> None:
     database = Database.at("postgresql://ann:swordfish@127.0.0.1:1/none")
-    with pytest.raises(UsageError, match="PostgreSQL does not answer") as caught:
+    with pytest.raises(UsageError, match="PostgreSQL does not respond") as caught:
         schema_state(database)
     assert "swordfish" not in str(caught.value)

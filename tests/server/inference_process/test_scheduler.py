@@ -209,7 +209,7 @@ def test_a_fit_without_data_is_a_problem_in_words(service: Service) -> None:
     infer_now(service, id)
     page = truths_page(service, id)
     assert page.summary is not None
-    assert page.summary.problem == "there is nothing to infer from: every report was taken back"
+    assert page.summary.problem == "there is nothing to infer from: every report was deleted"
     assert (page.total, page.waiting) == (0, 0)
 
 

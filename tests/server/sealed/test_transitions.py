@@ -211,7 +211,7 @@ def test_a_contribution_can_be_taken_back_until_it_is_proposed(service: Service)
     ]
     erase(service, id, first.receipt, first.report_id)
     advance(service, id)
-    with pytest.raises(Refused, match="no longer be taken out") as refused:
+    with pytest.raises(Refused, match="no longer be deleted") as refused:
         erase(service, id, others[0].receipt, others[0].report_id)
     assert refused.value.reason is Reason.NOT_OPEN
     assert send(service, id, invite, others[0])  # a replay is acknowledged all the same

@@ -247,7 +247,7 @@ TRICKS = {
     "capitals": "A" * 32,
     "wide digits": quote("０" * 32),
     "invalid utf-8": "%ff%fe" * 8,
-    "half a character": "%ed%a0%80",
+    "half of a character": "%ed%a0%80",
     "bidirectional": quote("\u202e" + "0" * 31),
     "long": "a" * 10_000,
     "short": "0",

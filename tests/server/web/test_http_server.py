@@ -21,7 +21,7 @@ import httpx
 import pytest
 
 from sottovoce.cli.server.service import serve
-from sottovoce.errors import UsageError
+from sottovoce.errors import UsageError, install_command
 from sottovoce.files.locks import folder_lock
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.schema_version import VERSION_TABLE
@@ -275,7 +275,7 @@ class TestRefusals:
 
     def test_a_database_that_does_not_answer(self, tmp_path: Path) -> None:
         url = "postgresql://ada:secret@127.0.0.1:1/name"
-        with pytest.raises(UsageError, match="PostgreSQL does not answer") as refused:
+        with pytest.raises(UsageError, match="PostgreSQL does not respond") as refused:
             serve(data=tmp_path / "data", database_url=url, port=0)
         assert "secret" not in str(refused.value)
 
@@ -310,7 +310,7 @@ def test_without_the_extra_the_way_to_install_it_is_said() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "pip install 'sottovoce[server]'" in done.stderr
+    assert install_command("server") in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -20,7 +20,7 @@ from sottovoce.cli.server.check import Check, CheckState, fine, problem, warning
 from sottovoce.cli.server.database import opened
 from sottovoce.cli.server.site_checks import site
 from sottovoce.cli.server.storage_checks import database_findings, folder_findings
-from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.errors import NotInstalled, UsageError, install_command
 from sottovoce.http_client.addresses import checked_address
 from sottovoce.version import __version__
 
@@ -123,7 +123,7 @@ def _extra(name: str, modules: tuple[str, ...]) -> Check:
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
         found = f"{', '.join(missing)} not installed"
-        return problem(f"extra {name}", found, f"pip install 'sottovoce[{name}]'")
+        return problem(f"extra {name}", found, install_command(name))
     return fine(f"extra {name}", "installed")
 
 

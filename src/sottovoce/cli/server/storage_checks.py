@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.server.check import Check, fine, problem, warning
-from sottovoce.errors import UsageError
+from sottovoce.errors import UsageError, install_command
 from sottovoce.server.database import Database
 from sottovoce.server.database.connection import name_of, readable_errors
 from sottovoce.server.database.integrity import integrity
@@ -69,7 +69,7 @@ def database_findings(database: Database) -> Iterator[Check]:
 def _schema(database: Database) -> Check:
     ways = {
         SchemaState.OLDER: "sottovoce db upgrade",
-        SchemaState.NEWER: "pip install --upgrade 'sottovoce[server]'",
+        SchemaState.NEWER: install_command("server").replace("install", "install --upgrade", 1),
         SchemaState.FOREIGN: "createdb sottovoce",
     }
     state = schema_state(database)

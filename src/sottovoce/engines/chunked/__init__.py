@@ -1,1 +1,1 @@
-"""Sums over a table on a disk, block after block."""
+"""Sums over a table on a disk, one block at a time."""

@@ -1,7 +1,7 @@
 """A query's rows in batches of NumPy arrays, through Arrow's C interface: no copy, no library.
 
-DuckDB hands out its rows as an Arrow stream. Columns of fixed width are read where they lie, and
-text as the bytes of all cells one after the other: no Python object is made for a cell.
+DuckDB exports its rows as an Arrow stream. Columns of fixed width are read in place, and text as
+the concatenated bytes of all cells: no Python object is created per cell.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sottovoce.tables.duckdb_connection import first_line
 
 
 class ArrowColumn(NamedTuple):
-    """The cells of a column, and which of them are there; None: all."""
+    """The cells of a column, and a mask of those that are present; None if all are."""
 
     cells: npt.NDArray[Any] | Texts
     present: npt.NDArray[np.bool_] | None
@@ -75,15 +75,15 @@ _Stream._fields_ = [
 ]
 
 _WIDTHS = {b"c": np.int8, b"l": np.int64, b"L": np.uint64, b"g": np.float64}
-"""Arrow's letters for the types that are asked for; text is `u` or `U`."""
+"""Arrow's format letters of the supported types; text is `u` or `U`."""
 
 
 def batches(relation: Any, name: str) -> Iterator[Batch]:
-    """The batches of a DuckDB relation in its order; a batch is gone when the next is asked for.
+    """The batches of a DuckDB relation in order; a batch is valid until the next is requested.
 
-    `name` is the table's in messages.
+    `name` is the table's name in messages.
     """
-    capsule = relation.__arrow_c_stream__()  # it owns the stream, and frees it when it goes
+    capsule = relation.__arrow_c_stream__()  # it owns the stream, and frees it when released
     stream = _pointer(capsule)
     formats = _formats(stream, name)
     while True:

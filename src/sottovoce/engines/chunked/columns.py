@@ -1,6 +1,6 @@
-"""The columns of a large table: SQL for each, what the cells then are, and the rows in order.
+"""The columns of a large table: the SQL that reads each, the type of its cells, and its rows.
 
-Rows are read once from front to back: checked, coded, never all at once.
+Rows are read once from front to back, checked and coded; they are never all in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sottovoce.tables.relation import Relation
 from sottovoce.tables.vocabulary import cells_of, fault_of, looked_up, name_cells, number_cells
 
 MOST_LABELS = 1_000_000
-"""More distinct labels than this are refused whatever is said of them: they are held in memory."""
+"""More distinct labels than this are always refused, because they are held in memory."""
 
 _DTYPES = {
     "BOOLEAN": "bool",
@@ -38,19 +38,19 @@ _DTYPES = {
     "UINTEGER": "uint32",
     "UBIGINT": "uint64",
 }
-"""DuckDB's integers as NumPy has them; what is not here becomes 8 bytes."""
+"""NumPy's types of DuckDB's integers; others become 8 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameColumn:
-    """Names of workers or tasks: `dtype` is what integers are, None for text."""
+    """Names of workers or tasks: `dtype` is the type of integer names, None for text."""
 
     sql: str
     sound: str
     dtype: str | None
 
     def keys(self, column: ArrowColumn, places: npt.NDArray[np.intp] | None) -> Keys:
-        """The names at these places (None: all), in memory of their own."""
+        """A copy of the names at these places (None: all)."""
         if isinstance(column.cells, Texts):
             if places is not None:
                 return gathered(column.cells, places)
@@ -59,7 +59,7 @@ class NameColumn:
         return cells.copy() if places is None else cells[places]
 
     def faults(self, column: ArrowColumn) -> Faults | None:
-        """What is wrong with each name, if anything is with one of them."""
+        """The fault of each name; None if all names are valid."""
         cells, faults = column.cells, None
         if column.present is not None:
             faults = np.where(column.present, 0, Fault.EMPTY).astype(np.int8)
@@ -89,7 +89,7 @@ def name_column(table: Relation, role: str) -> NameColumn:
 
 
 def named(keys: Keys, dtype: str | None) -> Names:
-    """Stored names as they are in results."""
+    """Stored names as they appear in results."""
     return decoded(keys) if isinstance(keys, Texts) else keys.astype(dtype or "int64")
 
 
@@ -108,13 +108,13 @@ class LabelColumn:
         return (self.labels.vocabulary.hashing,)
 
     def values(self, columns: list[ArrowColumn]) -> tuple[npt.NDArray[Any], Faults | None]:
-        """Each row's code, and what is wrong with those that have none."""
+        """Each row's code, and the fault of each row that has none."""
         hashes: Any = columns[0].cells
         codes: Codes = looked_up(hashes, self.labels.vocabulary.hashes, self.labels.codes)
         return codes.astype(np.min_scalar_type(max(self.domain.size - 1, 0))), fault_of(codes)
 
     def among_sound(self, table: Relation, sound: str) -> LabelColumn:
-        """Without the labels that occur in unusable rows only."""
+        """Without the labels that occur only in unusable rows."""
         vocabulary, codes = self.labels.vocabulary, self.labels.codes
         found = table.fetch(
             f"SELECT DISTINCT {vocabulary.hashing} AS hashed FROM {table.relation} WHERE {sound}"
@@ -139,7 +139,7 @@ class NumberColumn:
     domain: Domain
 
     def values(self, columns: list[ArrowColumn]) -> tuple[npt.NDArray[Any], Faults | None]:
-        """Each row's number, and what is wrong with those that are none."""
+        """Each row's number, and the fault of each row that has none."""
         numbers: Any = columns[0].cells
         found: Any = columns[1].cells
         values: FloatArray = numbers.copy()
@@ -149,12 +149,12 @@ class NumberColumn:
         return values, np.where(outside, np.int8(Fault.OUTSIDE), found)
 
     def among_sound(self, table: Relation, sound: str) -> NumberColumn:
-        """Itself: a range is no list."""
+        """Itself: a range has no labels to drop."""
         return self
 
 
 def answer_column(table: Relation, wanted: Domain | Kind | None) -> LabelColumn | NumberColumn:
-    """How answers are read, under the domain that is wanted or the one they look like."""
+    """How answers are read, under the given domain or the inferred one."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     guessed = kind is None
     if kind is None:
@@ -170,10 +170,10 @@ def answer_column(table: Relation, wanted: Domain | Kind | None) -> LabelColumn 
 def _check_labels(table: Relation) -> None:
     sql = cells_of(table, "answer").sql
     (count,) = table.one(f"SELECT approx_count_distinct({sql}) FROM {table.relation}")
-    if count > 2 * MOST_LABELS:  # then the estimate is sure enough
+    if count > 2 * MOST_LABELS:  # then the estimate is certain enough
         raise DataError(
-            f"about {count:,} distinct labels: are they numbers (--domain numeric) or ids, or is "
-            "it another column (--columns answer=…)?",
+            f'about {count:,} distinct labels: if they are numbers, pass domain="numeric"; if '
+            "they are ids, choose another column with columns=",
             file=table.name,
             column=table.columns["answer"],
         )
@@ -181,17 +181,17 @@ def _check_labels(table: Relation) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A table of several files, and how many rows each has."""
+    """A table of several files, and the number of rows of each."""
 
     table: Relation
     files: Mapping[str, int]
-    """Names of files in order, with their rows."""
+    """The files' names in order, with their numbers of rows."""
     relations: tuple[str, ...]
-    """The same columns of each file alone."""
+    """The same columns of each file separately."""
 
     @property
     def rows(self) -> int:
-        """How many rows there are in all."""
+        """The number of rows in all files."""
         return sum(self.files.values())
 
     def place(self, row: int) -> tuple[str, int]:
@@ -200,7 +200,7 @@ class Located:
         return list(self.files)[file], row - before + 1
 
     def from_row(self, row: int) -> Relation:
-        """The rest of the file that has this row, which comes first."""
+        """The rest of the file that has this row, starting with it."""
         file, before = self._file(row)
         relation = f"(SELECT * FROM {self.relations[file]} OFFSET {row - before})"
         name, number = self.place(row)
@@ -216,7 +216,7 @@ class Located:
 
 @dataclass(slots=True)
 class RowReader:
-    """Reads a table; afterwards `workers` has everybody who occurs in a sound row."""
+    """Reads a table; afterwards `workers` has every worker of a valid row."""
 
     source: Located
     worker: NameColumn
@@ -225,14 +225,16 @@ class RowReader:
     workers: NameIndex
     drop: bool
     numbered: bool
-    """Whether somebody may ask for the place of a row."""
+    """Whether the place of a row may be asked for later."""
     rows: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Rows]:
         table = self.source.table
         columns = ", ".join([self.worker.sql, self.task.sql, *self.answer.sql])
-        with table.connection.cursor() as cursor:  # others may ask for something meanwhile
+        with (
+            table.connection.cursor() as cursor
+        ):  # the connection may be used for something else meanwhile
             relation = cursor.sql(f"SELECT {columns} FROM {table.relation}")
             for batch in batches(relation, table.name):
                 yield self._coded(batch)

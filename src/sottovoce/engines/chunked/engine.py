@@ -1,4 +1,4 @@
-"""Sums over a packed table, block after block, and truths written as they are told."""
+"""Sums over a packed table, one block at a time, and truths written as they are inferred."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sottovoce.tables.writers import write_columns
 L = TypeVar("L", bound=Learnt)
 
 MOST_CELLS = 1 << 22
-"""So many numbers, one for each label of each task, are told at once."""
+"""At most this many numbers, one per label and task, are inferred at once."""
 
 
 class ChunkedEngine:
@@ -105,7 +105,7 @@ class ChunkedEngine:
             pass
 
     def _told(self, block: int, aggregator: SumsAggregator[L], learnt: L) -> Iterator[Result]:
-        """The truths of a block, of so many tasks at once that there is room for their labels."""
+        """The truths of a block, inferred for as many tasks at a time as memory allows."""
         part, names = self._table.part(block), self._table.names(block)
         most = max(1, MOST_CELLS // max(1, self.domain.size))
         for first in range(0, part.tasks, most):
@@ -126,7 +126,7 @@ class ChunkedEngine:
 
 
 def _between(part: Part, first: int, last: int) -> Part:
-    """Some of a part's tasks."""
+    """A subset of a part's tasks."""
     starts = part.starts[first : last + 1]
     if isinstance(part, LabelPart):
         return LabelPart(0, starts, part.coded, part.labels)

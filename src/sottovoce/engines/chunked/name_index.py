@@ -1,8 +1,8 @@
-"""Names as they come, each with a code: the first is 0, the next new one 1.
+"""Codes for names in the order of first appearance: 0, 1, 2, ….
 
-Two ways for each kind of name: a Python dictionary, which is the specification and what small
-tables use, and a compiled table with open addressing that holds no Python object. Many texts are
-the bytes of all of them, one after the other: no Python object for each.
+Each kind of name has two implementations: a Python dictionary, which is the specification and
+serves small tables, and a compiled hash table with open addressing that holds no Python objects.
+Texts are stored as their concatenated bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Texts(NamedTuple):
 
 
 def texts(cells: Sequence[bytes]) -> Texts:
-    """Cells one after the other.
+    """The cells of a list of bytes, concatenated.
 
     >>> texts([b"ann", b"bo"]).ends
     array([0, 3, 5])
@@ -38,13 +38,13 @@ def texts(cells: Sequence[bytes]) -> Texts:
 
 
 def cells_of(many: Texts) -> list[bytes]:
-    """Each cell by itself."""
+    """The cells as a list of bytes."""
     data, ends = many.data.tobytes(), many.ends.tolist()
     return [data[a:b] for a, b in pairwise(ends)]
 
 
 def decoded(many: Texts) -> Names:
-    """The texts as Python has them."""
+    """The texts as Python strings."""
     names = np.empty(len(many.ends) - 1, dtype=object)
     data, ends = many.data.tobytes(), many.ends.tolist()
     if data.isascii():  # then a byte is a character, and all can be decoded at once
@@ -56,7 +56,7 @@ def decoded(many: Texts) -> Names:
 
 
 def joined(parts: Sequence[Texts]) -> Texts:
-    """The cells of all parts, one after the other."""
+    """The cells of all parts, concatenated."""
     ends, data, before = [np.zeros(1, np.int64)], list[npt.NDArray[np.uint8]](), 0
     for part in parts:
         ends.append(part.ends[1:] - part.ends[0] + before)
@@ -112,7 +112,7 @@ class NameIndex(Protocol):
     def __len__(self) -> int: ...
 
     def codes(self, keys: Keys) -> Codes:
-        """The code of each name; new names get the next ones."""
+        """The code of each name; new names get the next codes."""
         ...
 
     def keys(self) -> Keys:
@@ -210,7 +210,7 @@ class _TextVocabulary:
         return Texts(ends, self._data[: ends[-1]])
 
     def _make_room(self, size: int) -> None:
-        """Room for one more name at least."""
+        """Make room for at least one more name."""
         used = int(self._ends[self._count])
         if used + size > len(self._data):
             self._data = _longer(self._data, max(2 * len(self._data), used + size))
@@ -222,7 +222,7 @@ class _TextVocabulary:
 
 
 def text_hashes(keys: Texts) -> npt.NDArray[np.uint64]:
-    """64 bits of each cell, of all its bytes."""
+    """A 64-bit hash of each cell."""
     hashes = np.empty(len(keys.ends) - 1, np.uint64)
     _hash_texts()(keys.ends, keys.data, hashes)
     return hashes
@@ -257,7 +257,7 @@ def _hash_texts() -> Callable[..., None]:
 def _integers(
     keys: Any, done: int, slots: Any, known: Any, count: int, codes: Any
 ) -> tuple[int, int]:  # pragma: no cover - compiled
-    """Codes of the rows from `done` on, until there is no room; how many rows and names then."""
+    """Code the rows from `done` on until the table is full; gives the counts of rows and names."""
     mask = np.uint64(len(slots) - 1)
     for row in range(done, len(keys)):
         key = keys[row]
@@ -287,7 +287,7 @@ def _texts(
     count: int,
     codes: Any,
 ) -> tuple[int, int]:  # pragma: no cover - compiled
-    """Codes of the rows from `done` on, until there is no room; how many rows and names then."""
+    """Code the rows from `done` on until the table is full; gives the counts of rows and names."""
     mask = np.uint64(len(slots) - 1)
     for row in range(done, len(codes)):
         begin, end = np.int64(ends[row]), np.int64(ends[row + 1])

@@ -1,10 +1,10 @@
-"""A table on a disk as rounds read it: blocks of whole tasks in raw files, and a manifest.
+"""A packed table on a disk: blocks of whole tasks in raw files, and a manifest.
 
-`reports` has worker · labels + label of every report, or the worker where answers are numbers,
-which are then in `numbers`; `starts` says where each task's begin in its block. Names of tasks lie
-in the same order in `tasks`, of workers in `workers`: 8-byte integers, or the bytes of all names
-with their lengths beside them. The rows of a table are packed bucket by bucket of tasks: their
-repeated pairs resolved, sorted, written.
+`reports` has worker · labels + label of every report, or the worker if answers are numbers, which
+are then in `numbers`; `starts` gives the first report of each task in its block. Task names are in
+the same order in `tasks`, worker names in `workers`: 8-byte integers, or the concatenated bytes of
+all names with their lengths in another file. The rows of a table are packed one bucket of tasks at
+a time: repeated pairs are resolved, rows sorted and written.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ VERSION = 1
 MANIFEST = "manifest.json"
 _LENGTHS = {"tasks": "task-lengths", "workers": "worker-lengths"}
 CONTENTS = (MANIFEST, "reports", "numbers", "starts", "tasks", "workers", *_LENGTHS.values())
-"""All that a packed table may hold."""
+"""All files that a packed table may contain."""
 
 
 class PackedBlock(NamedTuple):
-    """How many tasks, reports and bytes of tasks' names a block has."""
+    """The numbers of tasks, reports and bytes of task names of a block."""
 
     tasks: int
     reports: int
@@ -57,10 +57,10 @@ class PackedBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableManifest:
-    """What is packed, and how.
+    """A description of the packed table.
 
-    `identity` stands for the source and how it was read, `recoding` for what its labels stand for.
-    `answers` is the domain of the table itself, `domain` that of the blocks. Names are of these
+    `identity` covers the source and how it was read, `recoding` the meaning of its labels.
+    `answers` is the domain of the table itself, `domain` that of the blocks. Names have these
     dtypes, None for text.
     """
 
@@ -120,7 +120,7 @@ class PackedWriter:
             file.close()
 
     def add(self, part: Part, names: Keys) -> None:
-        """One more block, whose starts count from 0."""
+        """Add a block, whose starts count from 0."""
         self._write("starts", part.starts)
         if isinstance(part, NumberPart):
             self._write("reports", part.worker)
@@ -136,7 +136,7 @@ class PackedWriter:
         return PackedBlock(count, 0, self._write_names("workers", names))
 
     def finish(self, manifest: TableManifest) -> None:
-        """Say what it is: from now on it is whole."""
+        """Write the manifest, which completes the table."""
         for file in self._files.values():
             file.flush()
         (self._folder / MANIFEST).write_text(manifest.text(), encoding="utf-8")
@@ -154,13 +154,13 @@ class PackedWriter:
 
 
 class Room:
-    """Memory for one part after the other: new memory costs as much as filling it."""
+    """Memory that is reused for part after part: new memory costs as much as filling it."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, npt.NDArray[Any]] = {}
 
     def array(self, name: str, kind: np.dtype[Any], count: int) -> npt.NDArray[Any]:
-        """An array of that length, with anything in it."""
+        """An array of that length with arbitrary content."""
         if name not in self._arrays or len(self._arrays[name]) < count:
             self._arrays[name] = np.empty(count + count // 8, kind)
         return self._arrays[name][:count]
@@ -179,7 +179,7 @@ class PackedTable:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """How many reports each block has."""
+        """The number of reports of each block."""
         return self._blocks[:, 1]
 
     @property
@@ -191,9 +191,9 @@ class PackedTable:
         return int(self._blocks[:, 1].sum())
 
     def part(self, block: int, room: Room | None = None) -> Part:
-        """The reports of a block; the block after it is asked for from the disk meanwhile.
+        """The reports of a block; the disk prefetches the next block meanwhile.
 
-        With `room` the part is gone when the next is put there.
+        With `room` the part is valid until the next one is read into it.
         """
         tasks, reports, _ = self._blocks[block].tolist()
         before, room = self._before[block].tolist(), room or Room()
@@ -228,7 +228,7 @@ class PackedTable:
     def _read(
         self, name: str, array: npt.NDArray[Any], first: int, *, ahead: bool = False
     ) -> npt.NDArray[Any]:
-        """The array, filled with what lies in a file from element `first` on."""
+        """The array, filled from a file starting at element `first`."""
         path, size, begin = self._folder / name, array.nbytes, first * array.itemsize
         try:
             with path.open("rb", buffering=0) as file:
@@ -244,7 +244,7 @@ class PackedTable:
 
 
 def _fill(file: Any, view: memoryview) -> int:
-    """How many bytes of a view could be filled; the system gives at most 2 GiB at once."""
+    """The number of bytes that could be read into a view; a call reads at most 2 GiB."""
     done = 0
     while done < len(view) and (got := file.readinto(view[done:])):
         done += got
@@ -253,7 +253,7 @@ def _fill(file: Any, view: memoryview) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large pieces are; the data alone says how many there are."""
+    """The sizes of the pieces; the data alone decide their number."""
 
     bucket: int = BUCKET
     chunk: int = CHUNK
@@ -261,14 +261,14 @@ class Sizes:
 
 
 class RepeatCounts(NamedTuple):
-    """How many rows repeat a pair, and how many pairs contradict themselves."""
+    """The number of rows that repeat a pair, and of pairs that contradict themselves."""
 
     repeated: int
     contradicting: int
 
 
 class _Again(NamedTuple):
-    """A row that repeats a pair: its place in the source, and who answers what again."""
+    """A row that repeats a pair: its place in the source, the worker and the task."""
 
     row: int
     worker: int
@@ -304,12 +304,12 @@ class _Packer:
     ) -> None:
         self._reader, self._repeats, self._recoding = reader, repeats, recoding
         self._kernels = use_kernels
-        # As many as there are, and none of them: no name is needed to sort codes.
+        # Placeholders, as many as there are names: sorting codes needs no name.
         self._workers: Names = np.broadcast_to(0, len(reader.workers))
         self.repeated, self.contradicting, self.again = 0, 0, list[_Again]()
 
     def packed(self, rows: Rows) -> tuple[Part, Keys]:
-        """The block and the names of its tasks, as they come."""
+        """The block and the names of its tasks, in order."""
         tasks = name_index(text=isinstance(rows.task, Texts), use_kernels=self._kernels)
         task = tasks.codes(rows.task)
         value = rows.value if rows.value.dtype.kind == "f" else rows.value.astype(np.int32)

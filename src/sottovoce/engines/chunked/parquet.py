@@ -1,6 +1,6 @@
 """The Parquet files of a large table, in order: one DuckDB relation with a column for each role.
 
-Also the fingerprint that tells one table from another.
+Also the fingerprint that distinguishes one table from another.
 """
 
 from __future__ import annotations
@@ -18,24 +18,30 @@ import duckdb
 from sottovoce.engines.chunked.columns import Located
 from sottovoce.errors import DataError, UsageError
 from sottovoce.tables.column_roles import Roles, chosen_columns
-from sottovoce.tables.duckdb_connection import first_line, name_of, path_of, text_of
+from sottovoce.tables.duckdb_connection import (
+    first_line,
+    name_of,
+    path_of,
+    quiet_database,
+    text_of,
+)
 from sottovoce.tables.input_file import format_of_ending, local_file
 from sottovoce.tables.relation import Relation, check_ends_like_parquet
 
 _LETTERS = "*?["
 _HIDDEN = ("_", ".")
-"""What the names of files begin with that belong to whoever wrote the others."""
+"""Prefixes of file names that belong to the program that wrote the folder."""
 
 
 class Files(NamedTuple):
-    """What the table is called in messages, and its files."""
+    """The table's name in messages, and its files."""
 
     name: str
     paths: tuple[Path, ...]
 
 
 def parquet_files(source: Any) -> Files:
-    """The files that a path, a pattern, a folder or several of them name; each looked at."""
+    """The files that a path, a pattern, a folder or a list of them names; each is checked."""
     if isinstance(source, str | os.PathLike):
         paths, name = _named(os.fspath(source)), os.fspath(source)
     elif isinstance(source, Iterable) and not hasattr(source, "read"):
@@ -63,7 +69,9 @@ def _unreadable() -> UsageError:
 
 def _named(text: str) -> list[Path]:
     if text == "-":
-        raise UsageError("--engine chunked reads a table more than once: give files, not a stream")
+        raise UsageError(
+            "the chunked engine reads a table more than once: give files, not a stream"
+        )
     path = Path(text)
     if path.is_dir():
         found = sorted(p for p in path.rglob("*.parquet") if _is_shown(p.relative_to(path)))
@@ -73,7 +81,7 @@ def _named(text: str) -> list[Path]:
     if not path.exists() and any(letter in text for letter in _LETTERS):
         matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
         if not matches:
-            raise DataError("no file is named like this", file=text)
+            raise DataError("no file matches this", file=text)
         return [p for match in matches for p in (_named(str(match)) if match.is_dir() else [match])]
     return [path]
 
@@ -83,19 +91,19 @@ def _is_shown(path: Path) -> bool:
 
 
 def _check(path: Path) -> None:
-    with local_file(path) as file:  # says what is wrong with a file that cannot be read
+    with local_file(path) as file:  # reports the fault of a file that cannot be read
         if file.format == "parquet" or format_of_ending(path) == "parquet":
             check_ends_like_parquet(file)
             return
         raise DataError(
-            f"is {file.format}: --engine chunked reads Parquet; convert it (in DuckDB: COPY "
-            "'table.csv' TO 'table.parquet'), or infer without --engine",
+            f"is {file.format}: the chunked engine reads Parquet; convert it (in DuckDB: COPY "
+            "'table.csv' TO 'table.parquet'), or infer without engine=",
             file=file.name,
         )
 
 
 def fingerprint(paths: Iterable[Path]) -> list[list[Any]]:
-    """What would not stay the same if a file changed: name, size, time, and the Parquet footer."""
+    """A digest that changes with any file: name, size, time and Parquet footer."""
     return [[path.name, *_state(path)] for path in paths]
 
 
@@ -113,39 +121,29 @@ def _state(path: Path) -> tuple[int, int, str]:
 
 
 MEMORY = 2 << 30
-"""What DuckDB may use where nobody says, if the machine has as much to spare."""
+"""DuckDB's default memory, if the machine has that much to spare."""
 LEAST_MEMORY = 256 << 20
 SPILL = ".spill"
-"""Where DuckDB puts what is not to be held in memory."""
+"""The folder for DuckDB's temporary files."""
 
 
 def database(work: Path, memory: int | None) -> duckdb.DuckDBPyConnection:
-    """A database of its own, with little memory: the process's may use most of the machine's."""
+    """A separate database with little memory: the process's own may use most of the machine's."""
     if memory is not None and memory < LEAST_MEMORY:
         raise UsageError(
-            f"--memory is at least {LEAST_MEMORY >> 20} MiB, not {memory:,} bytes: less would only "
-            "be slow"
+            f"memory= must be at least {LEAST_MEMORY >> 20} MiB, not {memory:,} bytes: less would "
+            "only be slow"
         )
-    connection = duckdb.connect(
-        config={
-            "memory_limit": f"{MEMORY if memory is None else memory}B",
-            "temp_directory": str(work / SPILL),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-    )
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute("SET python_enable_replacements = false")
-    return connection
+    return quiet_database(work / SPILL, memory_limit=f"{MEMORY if memory is None else memory}B")
 
 
 @contextmanager
 def duckdb_errors(name: str) -> Iterator[None]:
-    """What DuckDB finds wrong with a table, as one line."""
+    """Turn DuckDB's errors about a table into one line."""
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise DataError("needs more memory than --memory allows: allow more", file=name) from None
+        raise DataError("needs more memory than memory= allows: allow more", file=name) from None
     except duckdb.Error as error:
         raise DataError(f"cannot be read as parquet: {first_line(error)}", file=name) from None
 
@@ -156,7 +154,7 @@ def located(
     roles: Roles,
     columns: Mapping[str, str] | None,
 ) -> Located:
-    """The table in these files; columns are chosen by the first and must be in all."""
+    """The table in these files; the first file's columns are used and must be in all files."""
     paths = [str(path) for path in files.paths]
     _refuse_packed(connection, paths)
     found = _names(connection, paths)
@@ -166,7 +164,7 @@ def located(
     for path, others in zip(paths, found, strict=True):
         for name in chosen.values():
             if name not in others:
-                raise DataError(f"there is no column {name!r}, as {paths[0]} has", file=path)
+                raise DataError(f"there is no column {name!r}, which {paths[0]} has", file=path)
     rows = _rows(connection, paths)
     if not sum(rows.values()):
         raise DataError("the table has a header but no rows", file=files.name)
@@ -179,7 +177,7 @@ def located(
 
 
 def _relation(select: str, paths: list[str]) -> str:
-    # By name and with a common type: files of one table are not always written by one program.
+    # By name and with a common type: files of one table may come from different programs.
     union = ", union_by_name = true" if len(paths) > 1 else ""
     return f"(SELECT {select} FROM read_parquet({_list(paths)}, hive_partitioning = false{union}))"
 
@@ -195,7 +193,7 @@ def _refuse_packed(connection: duckdb.DuckDBPyConnection, paths: list[str]) -> N
     ).fetchone()
     if row is not None:
         raise DataError(
-            "is a packed table, which fits into memory: infer without --engine", file=str(row[0])
+            "is a packed table, which fits into memory: infer without engine=", file=str(row[0])
         )
 
 

@@ -1,8 +1,8 @@
-"""Coded rows on a disk, in buckets of whole tasks: a hash of a task's name says in which.
+"""Coded rows on a disk, in buckets of whole tasks chosen by a hash of the task's name.
 
-Rows come in chunks. A chunk is sorted by bucket in memory and written to the end of one file a
-column, so that the disk is written from front to back; a bucket is read back piece by piece, its
-rows in the order in which they came.
+Rows come in chunks. A chunk is sorted by bucket in memory and appended to one file per column, so
+that the disk is written sequentially. A bucket is read back piece by piece, with its rows in their
+original order.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import Codes
 
 BUCKET = 1 << 21
-"""So many rows are meant to be in a bucket: its arrays are tens of megabytes."""
+"""The intended number of rows in a bucket, whose arrays are tens of megabytes."""
 CHUNK = 1 << 20
-"""So many rows are sorted at once."""
+"""The number of rows that are sorted at once."""
 
 
 class Rows(NamedTuple):
-    """Rows whose workers and answers are coded, and whose tasks have their names.
+    """Rows with coded workers and answers, and with task names.
 
-    `row` is each one's place in the source, where somebody may ask for it.
+    `row` is each row's place in the source, if it may be asked for.
     """
 
     task: Keys
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 def bucket_count(rows: int, bucket: int = BUCKET) -> int:
-    """How many buckets so many rows are put into: a power of two, by the data alone.
+    """The number of buckets for a number of rows: a power of two, by the data alone.
 
     >>> bucket_count(1000), bucket_count(300_000_000)
     (1, 256)
@@ -51,7 +51,7 @@ def bucket_count(rows: int, bucket: int = BUCKET) -> int:
 
 
 class Spool:
-    """Rows that are written once, in any number, and read back bucket by bucket."""
+    """Rows that are written in any number of chunks and read back one bucket at a time."""
 
     def __init__(self, folder: Path, buckets: int, *, chunk: int = CHUNK) -> None:
         self._folder, self._buckets, self._chunk = folder, buckets, chunk
@@ -72,7 +72,7 @@ class Spool:
         self._folder.rmdir()
 
     def add(self, rows: Rows) -> None:
-        """Take some rows; they must not change afterwards."""
+        """Add some rows; they must not change afterwards."""
         if not len(rows):
             return
         self._waiting.append(rows)
@@ -80,7 +80,7 @@ class Spool:
             self._flush()
 
     def buckets(self) -> Iterator[Rows]:
-        """The rows of each bucket that has some; nothing can be added any more."""
+        """The rows of each nonempty bucket; no rows can be added after this."""
         if self._waiting:
             self._flush()
         for file in self._files.values():
@@ -131,13 +131,15 @@ class Spool:
                 size = count * array.itemsize
                 file.seek(start * array.itemsize)
                 if file.readinto(view[done : done + size]) != size:
-                    raise DataError("a file of the sorting was cut short", file=str(self._folder))
+                    raise DataError(
+                        ("a temporary file of the sorting was cut short"), file=str(self._folder)
+                    )
                 done += size
         return array
 
 
 class _Pieces(NamedTuple):
-    """Where the pieces of a bucket are in a file, and how long they are."""
+    """The positions and lengths of a bucket's pieces in a file."""
 
     starts: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
@@ -167,7 +169,7 @@ def _joined(parts: list[Keys]) -> Keys:
 
 
 def _order(keys: Keys, buckets: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """The rows' order by bucket, and how many rows each bucket has."""
+    """The order of the rows by bucket, and the number of rows in each bucket."""
     rows = len(keys.ends) - 1 if isinstance(keys, Texts) else len(keys)
     if buckets == 1:
         return np.arange(rows, dtype=np.uint32), np.array([rows])

@@ -1,4 +1,4 @@
-"""A large table on this machine's disk: opened, looked at, and packed once."""
+"""A large table on this machine's disk: opened, inspected, and packed once."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from sottovoce.tables.column_roles import MADE, REPORTS, is_stamp
 from sottovoce.tables.readers import BadRows, check_options
 
 TABLE = "table"
-"""Where the packed table is in the folder of the work."""
+"""The packed table's folder in the working folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """How rows are read."""
+    """How rows are read: columns, domain, repeated pairs, bad rows."""
 
     domain: Domain | Kind | None
     repeats: Repeats
@@ -71,7 +71,7 @@ def open_table(
 ) -> ChunkedTable:
     """The table in some Parquet files, which is packed into the folder `work` once.
 
-    What was packed there before, of the same files read in the same way, is used again.
+    An earlier packed table of the same files, read in the same way, is reused.
     """
     check_options(repeats, bad_rows)
     files, place = parquet_files(source), Path(work)
@@ -95,7 +95,7 @@ def open_table(
 
 
 class ChunkedTable:
-    """A table of Parquet files that was opened and looked at, and is to be packed."""
+    """A table of Parquet files that was opened and inspected, and can be packed."""
 
     def __init__(
         self, source: Located, work: Path, options: _Options, identity: str, sizes: Sizes
@@ -116,7 +116,7 @@ class ChunkedTable:
         return is_stamp(self._source.table.columns["answer"])
 
     def close(self) -> None:
-        """Let go of the files; the engine has its own."""
+        """Release the files; the engine has its own."""
         self._source.table.connection.close()
 
     def engine(self, recoding: Recoding | None = None) -> ChunkedEngine:
@@ -190,17 +190,17 @@ class ChunkedTable:
 
 
 def _check_room(work: Path, rows: int, *, numbers: bool) -> None:
-    """Refuse a disk that has no room for the table's numbers; names come on top."""
+    """Refuse a disk without room for the table's numbers; names come on top."""
     needed, free = rows * (36 if numbers else 20), shutil.disk_usage(work).free
     if needed > free:
         raise UsageError(
             f"sorting the table takes {needed / 1e9:.1f} GB and more in {work}, where "
-            f"{free / 1e9:.1f} GB are free: make room, or name another folder with --checkpoint"
+            f"{free / 1e9:.1f} GB are free: make room, or name another folder with checkpoint="
         )
 
 
 def _packed_before(folder: Path, identity: str) -> TableManifest | None:
-    """What an earlier run has packed; refused where it is of another table."""
+    """An earlier run's packed table; refused if it is of another table."""
     try:
         text = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -213,7 +213,8 @@ def _packed_before(folder: Path, identity: str) -> TableManifest | None:
 
 def _other_table(work: Path) -> UsageError:
     return UsageError(
-        f"{work} keeps another table, or this one as it was or was read before: name another folder"
+        f"{work} holds another table, or an earlier version or reading of this one: name another "
+        "folder"
     )
 
 

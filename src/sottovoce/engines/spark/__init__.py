@@ -1,1 +1,1 @@
-"""Sums on a Spark cluster. Nothing here is imported before it is asked for."""
+"""Sums on a Spark cluster. PySpark is imported on first use only."""

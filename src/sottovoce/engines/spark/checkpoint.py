@@ -1,4 +1,4 @@
-"""A checkpoint that a cluster reaches: packed blocks and the sums of rounds."""
+"""A checkpoint that a cluster can reach: packed blocks and the sums of rounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DIGEST = 32
 
 
 class KeptBlocks:
-    """Blocks in Parquet files, and one more file that says which table they are of, when whole."""
+    """Blocks in Parquet files, and a file that identifies their table once they are complete."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         self._spark, self._folder = spark, address_of(folder).rstrip("/")
@@ -33,37 +33,37 @@ class KeptBlocks:
     def frame(
         self, table: Mapping[str, Any], partitions: int, make: Callable[[], DataFrame]
     ) -> tuple[DataFrame, int]:
-        """The blocks of this table: those that are there, or else made and kept.
+        """The blocks of this table: the stored ones, or new ones that are then stored.
 
-        With them, in how many partitions they were made: a cluster may have other cores now.
+        With the number of partitions they were made in: the cluster may have other cores now.
         """
         path = f"{self._folder}/{_TABLE}"
         found = self._found(path, table)
         blocks = f"{self._folder}/blocks"
         if found is None:
             found = partitions
-            remove(self._spark, blocks)  # what an interrupted run has left
+            remove(self._spark, blocks)  # leftovers of an interrupted run
             make().write.parquet(blocks)
             said = {"table": table, "partitions": partitions}
             write_bytes(self._spark, path, json.dumps(said).encode())
         return self._spark.read.parquet(blocks), found
 
     def _found(self, path: str, table: Mapping[str, Any]) -> int | None:
-        """How many partitions are kept of this table; None where none are."""
+        """The number of stored partitions of this table; None if there are none."""
         content = read_bytes(self._spark, path)
         if content is None:
             return None
         said = json.loads(content)
         if said["table"] != json.loads(json.dumps(table)):
             raise UsageError(
-                f"{self._folder} is the checkpoint of another table, or of other options: name "
-                "another folder"
+                f"{self._folder} is the checkpoint of another table, or of another domain or "
+                "duplicate policy: name another folder"
             )
         return int(said["partitions"])
 
 
 def parts_again(frame: DataFrame, partitions: int) -> RDD[tuple[Any, ...]]:
-    """What rounds read of blocks that were kept, in the partitions that they were made in."""
+    """The stored columns that rounds read, in the partitions in which they were made."""
     rows = frame.select("partition", "number", *PART_COLUMNS).rdd
     keyed = rows.map(lambda row: (row[0], tuple(row[1:])))
     return keyed.partitionBy(partitions, lambda partition: partition).mapPartitions(
@@ -72,9 +72,9 @@ def parts_again(frame: DataFrame, partitions: int) -> RDD[tuple[Any, ...]]:
 
 
 class SparkSums:
-    """The sums of a run, a file each, wherever the cluster keeps files.
+    """The sums of a run, one file each, on any file system of the cluster.
 
-    A damaged one counts for nothing: it is made again, and so are those after it.
+    A damaged sum and all later ones are computed again.
     """
 
     def __init__(self, spark: SparkSession, folder: str, run: str) -> None:
@@ -82,7 +82,7 @@ class SparkSums:
         self._folder = f"{address_of(folder).rstrip('/')}/sums-{run}"
 
     def read(self, number: int) -> FloatArray | None:
-        """The sum of that number; None where it is still to be made."""
+        """The sum of that number; None if it is still to be computed."""
         content = read_bytes(self._spark, self._path(number))
         if content is None:
             return None
@@ -93,7 +93,7 @@ class SparkSums:
         return sums
 
     def append(self, number: int, sums: FloatArray) -> None:
-        """Keep the next sum; those after it are of an earlier run that went otherwise."""
+        """Keep the next sum; later ones belong to a different earlier run and are removed."""
         later = number + 1
         while exists(self._spark, self._path(later)):
             remove(self._spark, self._path(later))

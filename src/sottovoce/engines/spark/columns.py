@@ -1,6 +1,6 @@
-"""The columns of a table on a cluster, as Spark's expressions: names, and labels or numbers.
+"""The columns of a table on a cluster, as Spark expressions: names, and labels or numbers.
 
-Labels each have a code. Rows that cannot be used are refused by their place, or counted.
+Each label has a code. Unusable rows are refused with their place, or counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WHOLE = frozenset("tinyint smallint int bigint".split())
 _FRACTIONS = ("float", "double", "decimal")
 _NESTED = ("struct", "map", "array", "binary", "variant")
 _NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i)(inf|infinity|nan))\s*$"
-"""What a text must look like: Spark's own cast takes `1d` as well."""
+"""The accepted form of a number: Spark's own cast also takes `1d`."""
 
 
 def is_text(source: Source, role: str) -> bool:
@@ -43,7 +43,7 @@ def is_text(source: Source, role: str) -> bool:
 
 
 def plain_cells(source: Source, role: str) -> Column:
-    """Text, whole numbers and booleans as they are, fractions as doubles."""
+    """Text, whole numbers and booleans unchanged, fractions as doubles."""
     from pyspark.sql import functions as sql
 
     kind, cell = source.types[role], sql.col(role)
@@ -61,7 +61,7 @@ def plain_cells(source: Source, role: str) -> Column:
 
 
 def name_cells(source: Source, role: str) -> Column:
-    """The names of workers or tasks: text, or whole numbers; NULL where there is none."""
+    """The names of workers or tasks: text, or whole numbers; NULL if missing."""
     from pyspark.sql import functions as sql
 
     cell = plain_cells(source, role)
@@ -71,7 +71,7 @@ def name_cells(source: Source, role: str) -> Column:
 
 
 def name_fault(source: Source, role: str) -> Column:
-    """What is wrong with a name, or 0."""
+    """The fault of a name, or 0."""
     from pyspark.sql import functions as sql
 
     name = name_cells(source, role)
@@ -83,7 +83,7 @@ def name_fault(source: Source, role: str) -> Column:
 
 
 def number_cells(source: Source, role: str) -> Column:
-    """The cells as numbers; NULL where they are none."""
+    """The cells as numbers; NULL if they are none."""
     from pyspark.sql import functions as sql
 
     cell = plain_cells(source, role)
@@ -93,7 +93,7 @@ def number_cells(source: Source, role: str) -> Column:
 
 
 def number_fault(source: Source, domain: Domain, role: str = "answer") -> Column:
-    """What is wrong with a number, or 0."""
+    """The fault of a number, or 0."""
     from pyspark.sql import functions as sql
 
     cell, number = plain_cells(source, role), number_cells(source, role)
@@ -110,14 +110,14 @@ def number_fault(source: Source, domain: Domain, role: str = "answer") -> Column
 
 
 MOST_DISTINCT = 1_000_000
-"""So many different cells of labels are looked at, at most."""
+"""The most different cells of labels that are collected."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkAnswers:
     """The domain of a table's answers, and for labels each different cell with its code.
 
-    A code below 0 stands for a fault.
+    A code below 0 means a fault.
     """
 
     domain: Domain
@@ -145,7 +145,7 @@ class SparkAnswers:
 
 
 def answers_of(source: Source, wanted: Domain | Kind | None) -> SparkAnswers:
-    """The answers under the domain that is wanted, or inferred when None is."""
+    """The answers under the given domain, or under the inferred one for None."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     guessed = kind is None
     with spark_errors():
@@ -224,7 +224,7 @@ def _refuse_mixture(source: Source, profile: Profile) -> None:
 
 
 def _distinct(source: Source, most: int) -> pa.Array:
-    """The different cells, in order; more than so many are refused."""
+    """The different cells, in order; too many are refused."""
     cells = source.frame.select(plain_cells(source, "answer").alias("cell")).distinct()
     found = cells.limit(most + 1).toArrow().column("cell").combine_chunks()
     if len(found) > most:
@@ -254,14 +254,14 @@ _ROLES = ("worker", "task", "answer")
 
 
 class Checked:
-    """The sound rows as `worker`, `task`, `value` and `place`, and how many rows there were."""
+    """The valid rows as `worker`, `task`, `value` and `place`, and the number of all rows."""
 
     def __init__(self, frame: DataFrame, rows: int, dropped: dict[str, int]) -> None:
         self.frame, self.rows, self.dropped = frame, rows, dropped
 
     @property
     def sound(self) -> int:
-        """How many rows are left."""
+        """The number of valid rows."""
         return self.rows - sum(self.dropped.values())
 
 
@@ -289,7 +289,7 @@ def checked(source: Source, answers: SparkAnswers, *, drop: bool) -> Checked:
 
 
 def _counted(coded: DataFrame, faults: dict[str, Column]) -> tuple[int, dict[str, int], int | None]:
-    """How many rows, how many with each fault (a row counts once), and the first place of one."""
+    """The number of rows, the number with each fault (a row counts once), and the first place."""
     from pyspark.sql import functions as sql
 
     reason = sql.lit(None).cast("int")

@@ -1,4 +1,4 @@
-"""Sums on a Spark cluster, made where the blocks lie; truths told there once all sums are made."""
+"""Sums on a Spark cluster, computed where the blocks are; then truths, also there."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockTruths:
-    """Tells the truths of the tasks of each block.
+    """Infers the truths of the tasks of each block.
 
-    `learnt` gives what was learnt; where that is `wide`, of a block's own workers only.
+    `learnt` gives the learnt parameters; if they are `wide`, those of a block's workers only.
     """
 
     aggregator: SumsAggregator[Any]
@@ -57,7 +57,7 @@ class BlockTruths:
     wide: bool
 
     def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A batch of truths a block."""
+        """One batch of truths per block."""
         import pyarrow as pa
 
         learnt = self.learnt()
@@ -82,7 +82,7 @@ class BlockTruths:
 
 
 def truth_columns(result: Result) -> dict[str, pa.Array]:
-    """The columns of truths but for the tasks' names."""
+    """The columns of truths except the task names."""
     import pyarrow as pa
 
     columns = {name: column for name, column in result.table().items() if name != "task"}
@@ -93,7 +93,7 @@ def truth_columns(result: Result) -> dict[str, pa.Array]:
 
 
 def label_array(domain: Domain) -> pa.Array:
-    """The labels of a domain in their own type, or as text where they have several."""
+    """The labels of a domain in their own type, or as text if they have several types."""
     import pyarrow as pa
 
     kinds = {type(label) for label in domain.labels}
@@ -105,13 +105,13 @@ def label_array(domain: Domain) -> pa.Array:
 L = TypeVar("L", bound=Learnt)
 
 MOST_SHARED = 1 << 26
-"""Bytes of a sum that every Python process may hold whole, and the parameters behind it beside."""
+"""The largest sum, in bytes, that every Python process may hold with the parameters behind it."""
 
 ROWS_PER_FILE = 5_000_000
-"""Rows of a file of workers."""
+"""Rows per file of workers."""
 
 _KINDS = {"string": "string", "int64": "long", "double": "double", "bool": "boolean"}
-"""Arrow's types of a result in Spark's words."""
+"""Spark's names for the Arrow types of a result."""
 
 
 class SparkEngine:
@@ -200,7 +200,7 @@ class SparkEngine:
 
     @contextmanager
     def _everywhere(self, learnt: L) -> Iterator[tuple[Callable[[], L], bool]]:
-        """What gives the value on executors, and whether that is too large to be held there."""
+        """A function that gives the value on executors, and whether it is too large for them."""
         if array_bytes(learnt) > MOST_SHARED:
             shared = share(self._context, learnt)
             yield shared.opened, True

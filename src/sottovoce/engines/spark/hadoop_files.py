@@ -20,9 +20,9 @@ _UNFINISHED = ".unfinished"
 
 
 def address_of(path: str | os.PathLike[str]) -> str:
-    """A path as Spark is to take it: without a scheme, one of this machine's file system.
+    """A path in Spark's form: without a scheme, it is on this machine's file system.
 
-    Spark alone would take it for one of HDFS where that is its default.
+    Spark by itself would look on HDFS if that is its default.
 
     >>> address_of("/data/out"), address_of("hdfs://host/out")
     ('file:///data/out', 'hdfs://host/out')
@@ -32,7 +32,7 @@ def address_of(path: str | os.PathLike[str]) -> str:
 
 
 def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
-    """A file that is there whole or not at all, where a rename is one step; replaces another."""
+    """Write a file atomically where a rename is atomic; replaces an existing one."""
     with spark_errors():
         system, target, unfinished = _places(spark, path)
         stream = system.create(unfinished, True)
@@ -45,12 +45,12 @@ def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
 
 
 def read_bytes(spark: SparkSession, path: str) -> bytes | None:
-    """What a file holds; None where there is none."""
+    """A file's content; None if there is no such file."""
     with spark_errors():
         system, target, _ = _places(spark, path)
         if not system.exists(target):
             return None
-        system.setVerifyChecksum(False)  # whoever reads knows by itself what was written
+        system.setVerifyChecksum(False)  # the reader verifies the content itself
         stream = system.open(target)
         try:
             jvm: Any = spark._jvm
@@ -60,14 +60,14 @@ def read_bytes(spark: SparkSession, path: str) -> bytes | None:
 
 
 def exists(spark: SparkSession, path: str) -> bool:
-    """Whether there is a file or a folder."""
+    """Whether a file or folder exists."""
     with spark_errors():
         system, target, _ = _places(spark, path)
         return bool(system.exists(target))
 
 
 def remove(spark: SparkSession, path: str) -> None:
-    """Remove a file or a folder with all that is in it, if it is there."""
+    """Remove a file or a folder with its content, if it exists."""
     with spark_errors():
         system, target, _ = _places(spark, path)
         system.delete(target, True)
@@ -86,9 +86,9 @@ def write_parquet(frame: DataFrame, folder: str | os.PathLike[str]) -> None:
 
 
 def check_arrived(folder: str | os.PathLike[str], rows: int) -> None:
-    """Refuse a folder of this machine with fewer rows than were written to it.
+    """Refuse a local folder with fewer rows than were written to it.
 
-    Executors on other machines write to disks of their own, and Spark calls that a success.
+    Executors on other machines write to their own disks, and Spark reports success.
     """
     from pyarrow import dataset
 
@@ -97,6 +97,6 @@ def check_arrived(folder: str | os.PathLike[str], rows: int) -> None:
     found = dataset.dataset(os.fspath(folder), format="parquet").count_rows()
     if found != rows:
         raise UsageError(
-            f"{found:,} of {rows:,} rows have arrived at {folder}: all machines of the cluster "
+            f"only {found:,} of {rows:,} rows arrived at {folder}: all machines of the cluster "
             "must reach that folder; name one on HDFS or on a shared disk"
         )

@@ -1,9 +1,9 @@
 """A table's reports as blocks of whole tasks on a cluster, packed once.
 
-Workers are coded in the order of their names. Rows go to partitions by their task and are sorted
-there, so that a partition that is lost and made again is the same, and so is every number. Blocks
-are rows of a Spark table, arrays in binary columns: a row has tens of thousands of reports or more,
-so that a round handles few objects, and the arrays come out of a row without being copied.
+Workers are coded in the order of their names. Rows go to partitions by task and are sorted there,
+so a lost partition is recomputed identically, and so is every number. Blocks are rows of a Spark
+table, with arrays in binary columns: a row has tens of thousands of reports or more, so a round
+handles few objects, and arrays are read from a row without a copy.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 
 MOST_REPORTS = 1 << 21
-"""So many reports a block has at most, unless a single task has more: 8 MB of labels."""
+"""The most reports of a block, unless a single task has more: 8 MB of labels."""
 
 PART_COLUMNS = ("starts", "reports", "numbers", "labels")
-"""What a round reads of a block; names of tasks are read when truths are told."""
+"""The columns that a round reads; task names are read only when truths are inferred."""
 
 _NARROW, _WIDE = np.dtype("<u4"), np.dtype("<i8")
 
 
 class PackedPart(NamedTuple):
-    """A part as a row holds it.
+    """A part as it is stored in a row.
 
     `starts` are 8-byte integers. For labels, `reports` is worker · labels + label in 4 bytes, or in
     8 where that does not fit, and `numbers` is empty. For numbers `labels` is 0, `reports` the
@@ -69,7 +69,7 @@ def packed(part: Part) -> PackedPart:
 
 
 def unpacked(row: Any) -> Part:
-    """The part in a row: anything with the fields of `PackedPart`."""
+    """The part in a row: any object with the fields of `PackedPart`."""
     starts = np.frombuffer(row.starts, "<i8")
     if not row.labels:
         workers, values = np.frombuffer(row.reports, "<i4"), np.frombuffer(row.numbers, "<f8")
@@ -87,15 +87,15 @@ BLOCKS = (
     "tasks binary, answers long, repeated long, contradicting long, repeat_place long, "
     "repeat_worker int, repeat_task string"
 )
-"""The columns of a block: how it lies, what a round reads, names of tasks, what was counted."""
+"""The columns of a block: its position, the columns that rounds read, task names, counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockMaker:
-    """Packs batches of task, worker, value and place that come sorted by task and place.
+    """Packs batches of task, worker, value and place that are sorted by task and place.
 
-    `labels` is 0 for numbers. A repeated (worker, task) pair is settled here, where both rows are;
-    with `repeats="error"` the first is told with its place.
+    `labels` is 0 for numbers. A repeated (worker, task) pair is resolved here, where both rows are;
+    with `repeats="error"` the first one is reported with its place.
     """
 
     labels: int
@@ -104,7 +104,7 @@ class BlockMaker:
     most: int = MOST_REPORTS
 
     def blocks(self, partition: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row a block."""
+        """One row per block."""
         for number, rows in enumerate(_whole_tasks(batches, self.most)):
             yield self._block(partition, number, rows)
 
@@ -142,7 +142,7 @@ class BlockMaker:
 
 
 def names_out(names: pa.Array) -> bytes:
-    """Names of tasks in one cell: an Arrow stream."""
+    """Task names in one cell: an Arrow stream."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -153,14 +153,14 @@ def names_out(names: pa.Array) -> bytes:
 
 
 def names_in(cell: bytes) -> pa.Array:
-    """The names again."""
+    """The task names of such a cell."""
     import pyarrow as pa
 
     return pa.ipc.open_stream(cell).read_all().column("task").combine_chunks()
 
 
 def _whole_tasks(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
-    """The rows in pieces of whole tasks, with at most so many rows unless one task has more."""
+    """The rows in pieces of whole tasks, with at most `most` rows unless one task has more."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []
@@ -180,7 +180,7 @@ def _whole_tasks(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.Ta
 
 
 def _last_task(table: pa.Table) -> int:
-    """Where the last task begins, of which more rows may follow."""
+    """The position of the last task, of which more rows may follow."""
     import pyarrow.compute as pc
 
     runs = pc.run_end_encode(table.column("task").combine_chunks(), run_end_type="int64")
@@ -191,7 +191,7 @@ def _last_task(table: pa.Table) -> int:
 def _told(
     found: Repeated, worker: Codes, task: Codes, place: npt.NDArray[np.int64], names: pa.Array
 ) -> list[Any]:
-    """How many rows repeat a pair, how many pairs contradict themselves, and the first such row."""
+    """The numbers of rows that repeat a pair and of contradictory pairs, and the first such row."""
     if not found.rows:
         return [0, 0, None, None, None]
     again = np.flatnonzero(~found.first)
@@ -208,9 +208,9 @@ def _schema() -> list[pa.DataType]:
 
 
 REPORTS_PER_PARTITION = 1 << 26
-"""So many reports a partition has at most, about: 256 MB of labels."""
+"""The approximate maximum of reports per partition: 256 MB of labels."""
 SHARED_NAMES = 2_000_000
-"""Up to so many names of workers go to every executor; more are joined where they are."""
+"""Up to this many worker names are sent to every executor; more are joined in place."""
 
 
 class Repeat(NamedTuple):
@@ -223,7 +223,7 @@ class Repeat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BlockCounts:
-    """What the blocks hold together, and the first row that repeats a pair."""
+    """The totals of the blocks, and the first row that repeats a pair."""
 
     tasks: int
     answers: int
@@ -236,9 +236,9 @@ class BlockCounts:
 class Blocks:
     """The reports of a table on a cluster.
 
-    `frame` has a row a block, on disks; `parts` what a round reads of them, in memory where there
-    is room. `workers` are everybody's names, in the order of their codes; `task_kind` is Spark's
-    type of tasks' names.
+    `frame` has one row per block, on disks; `parts` has the columns that rounds read, in memory if
+    there is room. `workers` are the names of all workers, in the order of their codes; `task_kind`
+    is Spark's type of task names.
     """
 
     frame: DataFrame
@@ -250,16 +250,16 @@ class Blocks:
 
 
 def partition_count(spark: SparkSession, reports: int) -> int:
-    """One for each core, or as many as keep a partition small.
+    """One partition per core, or as many as keep a partition small.
 
-    What a round sends around is as much as there are partitions: it does not grow with the
-    reports before every core has 67 million of them.
+    A round's traffic is proportional to the number of partitions: it does not grow with the reports
+    until every core has 67 million of them.
     """
     return max(spark.sparkContext.defaultParallelism, -(-reports // REPORTS_PER_PARTITION))
 
 
 def worker_names(table: Checked) -> pa.Array:
-    """Everybody's name, in order: a worker's code is its place here."""
+    """The names of all workers, in order: a worker's code is its position here."""
     names = table.frame.select("worker").distinct().sort("worker").toArrow()
     return names.column("worker").combine_chunks()
 
@@ -272,7 +272,7 @@ def pack(
     recoding: Recoding | None,
     partitions: int,
 ) -> DataFrame:
-    """The blocks of a table, one a row, to be made when they are asked for."""
+    """The blocks of a table, one per row, computed lazily."""
     labels = 0 if domain.is_numeric else domain.size
     maker = BlockMaker(labels, repeats, recoding)
 
@@ -291,12 +291,12 @@ def pack(
 
 
 def parts_of(frame: DataFrame) -> RDD[tuple[Any, ...]]:
-    """What rounds read of the blocks, partition by partition as they were made."""
+    """The columns that rounds read, in the partitions in which they were made."""
     return frame.select(*PART_COLUMNS).rdd.map(tuple)
 
 
 def counts_of(frame: DataFrame) -> BlockCounts:
-    """What the blocks hold."""
+    """The totals of the blocks."""
     from pyspark.sql import functions as sql
 
     row: Any = frame.agg(
@@ -314,7 +314,7 @@ def counts_of(frame: DataFrame) -> BlockCounts:
 
 
 def _coded(table: Checked, workers: pa.Array) -> DataFrame:
-    """The rows with codes in place of workers' names."""
+    """The rows with codes in place of worker names."""
     import pyarrow as pa
     from pyspark.sql import functions as sql
 

@@ -1,12 +1,12 @@
 """Reports for a large table of answers, made on a Spark cluster: for simulation only.
 
-Answers on a cluster have left the devices of whoever gave them, and no noise added there protects
-anybody. So noise comes from a seed, and the reports are stamped.
+Answers on a cluster have left the workers' devices, and noise added there protects nobody. So noise
+comes from a seed, and the reports are marked as simulated.
 
-A worker's answers are perturbed together, so rows are grouped by worker: a hash of its name says in
-which bucket. A bucket has a seed of its own, its workers are in the order of their names and the
-rows of each in the order of tasks. So reports follow from the table and the seed, however many
-partitions and executors there are, and a partition that is made again is the same.
+A worker's answers are perturbed together, so rows are grouped by worker, into buckets chosen by a
+hash of the name. Each bucket has its own seed, its workers are in the order of their names and the
+rows of each in the order of tasks. So reports depend on the table and the seed only, not on the
+number of partitions and executors, and a lost partition is recomputed identically.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Again(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What was made of some buckets, and what was met on the way.
+    """The counts of some buckets, and what was found in them.
 
-    `most` is how many cells of one worker were perturbed at most, `first` the first row that
-    repeats a pair, `complaint` why a mechanism refused what it was given.
+    `most` is the largest number of perturbed cells of one worker, `first` the first row that
+    repeats a pair, `complaint` the reason why a mechanism refused its input.
     """
 
     reports: int = 0
@@ -63,7 +63,7 @@ class Made(NamedTuple):
     complaint: str | None = None
 
     def beside(self, other: Made) -> Made:
-        """The same of both together."""
+        """The counts of both together."""
         return Made(
             self.reports + other.reports,
             max(self.most, other.most),
@@ -75,7 +75,7 @@ class Made(NamedTuple):
 
 
 def bucket_count(cells: int) -> int:
-    """How many buckets so many cells are put into: a power of two, by the data alone.
+    """The number of buckets for a number of cells: a power of two, by the data alone.
 
     >>> bucket_count(1000), bucket_count(10**9)
     (1, 16384)
@@ -91,10 +91,10 @@ def bucket_seed(seed: int, bucket: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BucketMaker:
-    """Makes reports of rows of bucket, worker, task, value and place that come sorted by these.
+    """Makes reports from rows of bucket, worker, task, value and place, sorted in this order.
 
-    A value is the code of a label or a number, of the domain. Of repeated (worker, task) pairs the
-    first or the last counts; otherwise nothing is made of a bucket that has some. Where
+    A value is a label's code or a number of the domain. Of repeated (worker, task) pairs the first
+    or the last counts; with another duplicate policy, a bucket with such pairs gives no reports. If
     participation is hidden, `tasks` are all tasks, in order; every worker reports on each.
     """
 
@@ -107,7 +107,7 @@ class BucketMaker:
     def reports(
         self, batches: Iterator[pa.RecordBatch], tell: Callable[[Made], None]
     ) -> Iterator[pa.RecordBatch]:
-        """Batches of worker, task and report; `tell` hears what was made of each bucket."""
+        """Batches of worker, task and report; `tell` receives the counts of each bucket."""
         for bucket, rows in _by_bucket(batches):
             made, batch = self._made(bucket, rows)
             tell(made)
@@ -138,7 +138,7 @@ class BucketMaker:
         return codes
 
     def _settled(self, cells: Cells, rows: pa.Table) -> tuple[Cells, Made]:
-        """The cells without those that repeat a pair and do not count, and how many did."""
+        """The cells without repeated pairs that do not count, and the number of repeated ones."""
         if not _occurs_twice(cells):
             return cells, Made()
         value = rows.column("value").to_numpy()
@@ -159,7 +159,7 @@ class BucketMaker:
         return self.mechanism.perturb(cells, private, randomness)
 
     def _batch(self, reports: Cells, workers: pa.Array, tasks: pa.Array) -> pa.RecordBatch:
-        """Reports as a table on one machine has them."""
+        """Reports in the form of a table on one machine."""
         import pyarrow as pa
 
         table = report_table(reports, self.mechanism.alphabet, self.domain, simulated=True)
@@ -171,7 +171,7 @@ class BucketMaker:
 
 
 def _by_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
-    """Each bucket with its rows, which follow each other."""
+    """Each bucket with its rows, which are consecutive."""
     import pyarrow as pa
 
     current, held = -1, list[pa.RecordBatch]()
@@ -191,7 +191,7 @@ def _by_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Tabl
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
-    """Codes in the order of appearance, and the names they stand for."""
+    """Codes in the order of appearance, and the names they represent."""
     encoded = column.combine_chunks().dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary
 
@@ -202,7 +202,7 @@ def _names(names: pa.Array) -> Names:
 
 
 def _occurs_twice(cells: Cells) -> bool:
-    """Whether a (worker, task) pair does, where the rows are sorted by both."""
+    """Whether a (worker, task) pair repeats; the rows are sorted by both."""
     worker, task = cells.worker, cells.task
     return bool(np.any((worker[1:] == worker[:-1]) & (task[1:] == task[:-1])))
 
@@ -216,22 +216,22 @@ def _dense(cells: Cells, tasks: pa.Array, every: pa.Array) -> Cells:
 
 
 MOST_TASKS = 1_000_000
-"""Where participation is hidden: so many tasks at most, as every executor holds all names."""
+"""If participation is hidden: the most tasks, because every executor holds all names."""
 MOST_HIDING = 10_000_000_000
-"""Where participation is hidden: so many reports at most, workers times tasks."""
+"""If participation is hidden: the most reports, workers times tasks."""
 CELLS_PER_PARTITION = 1 << 22
-"""So many reports a file has at most, about; they are made again where an executor is lost."""
+"""The approximate maximum of reports per file; a lost executor's files are made again."""
 
 
 def write_reports(
     answers: SparkTable, policy: Policy, seed: int, folder: str | os.PathLike[str]
 ) -> Made:
-    """Parquet files of worker, task and stamped report in a new folder, in no certain order.
+    """Parquet files of worker, task and marked report in a new folder, in no particular order.
 
-    The answers were read under the policy's domain. What they were is told afterwards, since one
-    pass finds and makes everything: the files may be used only where a worker has no more answers
-    than were promised and the mechanism complains of nothing, and where no pair occurs twice
-    unless it was said which row counts.
+    The answers were read under the policy's domain. Their counts are returned afterwards, because
+    one pass checks and makes everything. Use the files only if no worker has more answers than
+    promised, the mechanism has no complaint, and no pair repeats unless a duplicate policy was
+    chosen.
     """
     mechanism, rows = mechanism_of(policy), answers.table.frame
     made = _accumulator(answers.spark)
@@ -252,7 +252,7 @@ def write_reports(
 
 
 def _in_buckets(rows: DataFrame, cells: int) -> DataFrame:
-    """The rows with the bucket of each, whole buckets in a partition, sorted."""
+    """The rows with their bucket, whole buckets in a partition, sorted."""
     from pyspark.sql import functions as sql
 
     parallel = rows.sparkSession.sparkContext.defaultParallelism
@@ -266,7 +266,7 @@ def _in_buckets(rows: DataFrame, cells: int) -> DataFrame:
 
 
 def _schema(rows: DataFrame, policy: Policy) -> str:
-    """What reports are in Spark's words: names as the answers have them."""
+    """The reports' schema in Spark's words; names have the types of the answers' table."""
     written = report_domain(mechanism_of(policy).alphabet, policy.domain)
     report = "double" if isinstance(written, Domain) and written.is_numeric else "string"
     names = dict(rows.dtypes)
@@ -279,8 +279,8 @@ def _all_tasks(rows: DataFrame) -> pa.Array:
     tasks = distinct.sort("task").toArrow().column("task").combine_chunks()
     if len(tasks) > MOST_TASKS:
         raise DataError(
-            "the policy hides who answered what, so that every worker reports on every task: of "
-            f"{MOST_TASKS:,} tasks at most; simulate with fewer tasks"
+            "the policy hides participation, so every worker reports on every task: at most "
+            f"{MOST_TASKS:,} tasks; simulate with fewer tasks"
         )
     return tasks
 
@@ -289,15 +289,15 @@ def _worker_count(rows: DataFrame, tasks: int) -> int:
     workers = rows.select("worker").distinct().count()
     if workers * tasks > MOST_HIDING:
         raise DataError(
-            "the policy hides who answered what, so that every worker reports on every task: "
-            f"{workers:,} workers on {tasks:,} tasks are more than the {MOST_HIDING:,} reports "
-            "that are made at most; simulate with fewer workers or tasks"
+            f"the policy hides participation, so every worker reports on every task: {workers:,} "
+            f"workers on {tasks:,} tasks exceed the maximum of {MOST_HIDING:,} reports; simulate "
+            "with fewer workers or tasks"
         )
     return workers
 
 
 def _accumulator(spark: SparkSession) -> Accumulator[Made]:
-    """What was made, added up as partitions end; each counts once, also where it is made again."""
+    """Counts, added up as partitions end; each counts once, even if it is made again."""
     from pyspark.accumulators import AccumulatorParam
 
     class Beside(AccumulatorParam[Made]):

@@ -1,4 +1,4 @@
-"""The session that work on a cluster goes through, and what goes wrong there in one line."""
+"""The Spark session, and Spark's errors as one line."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sottovoce.errors import NotInstalled, SottovoceError, UsageError
+from sottovoce.errors import NotInstalled, SottovoceError, UsageError, install_command
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 class SparkFailed(SottovoceError):  # noqa: N818 - reads as the fact it states
-    """A job that Spark gave up: the reason it gave; its log has the rest."""
+    """A job that Spark gave up: the reason it gave; details are in its log."""
 
 
 _KNOWN = {
     r"No module named '?sottovoce": (
-        "Spark's workers have no sottovoce: install sottovoce[spark] for the Python there and say "
-        "which one it is with PYSPARK_PYTHON, or ship an environment with --archives"
+        "Spark's workers have no sottovoce: install sottovoce[spark] for the Python there and "
+        "name that Python in PYSPARK_PYTHON, or ship an environment (spark-submit --archives)"
     ),
     r"No module named '?(\w+)": (
         "Spark's workers have no {0}: install sottovoce[spark] for the Python there"
@@ -35,27 +35,25 @@ _KNOWN = {
         "Spark does not start: it needs Java 17 or newer, on the path or at JAVA_HOME"
     ),
     r"Could not parse Master URL: '?([^'\n]*)": (
-        "{0!r} is no Spark master: say spark://host:7077, yarn, k8s://… or local[4]"
+        f"{0!r} is not a Spark master: use spark://host:7077, yarn, k8s://… or local[4]"
     ),
     r"All masters are unresponsive": (
         "no Spark master answers at this address: is it running, and is the port right?"
     ),
-    r"maxResultSize": (
-        "what the driver collects is larger than spark.driver.maxResultSize: raise it"
-    ),
+    r"maxResultSize": ("the driver collects more than spark.driver.maxResultSize: raise it"),
     r"No space left on device": "a disk of the cluster is full: give spark.local.dir more room",
     r"OutOfMemoryError": (
         "Java ran out of memory: raise spark.executor.memory, or spark.driver.memory"
     ),
     r"stopped SparkContext|SparkContext was shut down|SparkContext has been shutdown": (
-        "Spark has stopped: its log says why"
+        "Spark has stopped: see its log for the reason"
     ),
 }
 
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turns what Spark raises inside the block into an error of one line."""
+    """Turn an error that Spark raises inside the block into an error of one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -74,7 +72,7 @@ def _said(text: str) -> SottovoceError:
 
 
 def _reason(text: str) -> str:
-    """The innermost reason in what may be pages of Java's and Python's traces."""
+    """The innermost reason in a possibly long Java and Python traceback."""
     raised = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.+)$", text, re.MULTILINE)
     lines = [f"{name}: {words}" for name, words in raised] or text.strip().splitlines() or ["?"]
     return lines[-1 if raised else 0][:300]
@@ -84,13 +82,13 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    # Through TCP each task of a round waits 40 ms for an acknowledgement that is delayed.
+    # Over TCP each task of a round waits 40 ms for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": str(sys.platform != "win32").lower(),
 }
-"""For sessions that are started here: their words are ours, and batches are worth a call."""
+"""Settings for sessions that are started here: quiet logs, and larger batches."""
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""Set where spark-submit has started this process, and has the master."""
+"""Set if spark-submit has started this process; then the master is known."""
 
 
 @contextmanager
@@ -99,13 +97,13 @@ def spark_session(
     session: SparkSession | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
-    """The session that is given, or one on a master that ends with the block.
+    """The given session, or one on a master that ends with the block.
 
-    Without either, that of this process: one that is active, or what spark-submit has prepared.
+    Without either, this process's session: the active one, or the one of spark-submit.
     """
     _check_installed()
     with warnings.catch_warnings():
-        # It looks for pandas, which is not used here, and has something to say about it.
+        # It looks for pandas, which is not used here, and warns about it.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         with _found(master, session, settings) as spark:
             yield spark
@@ -128,8 +126,8 @@ def _found(
         return
     if master is None and _SUBMITTED not in os.environ:
         raise UsageError(
-            "which cluster? Say --master spark://host:7077, yarn or local[4], or start this with "
-            "spark-submit"
+            "no Spark master is named: pass master= (spark://host:7077, yarn or local[4]), or "
+            "start this with spark-submit"
         )
     with _started(master, settings or {}) as started:
         yield started
@@ -140,7 +138,7 @@ def _started(master: str | None, settings: Mapping[str, str]) -> Iterator[SparkS
     from pyspark.sql import SparkSession
 
     if master is not None and master.startswith("local"):
-        # Else it would be whichever python3 comes first on the path.
+        # Otherwise it would be the first python3 on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("sottovoce")
     if master is not None:
@@ -165,7 +163,7 @@ def _check_installed() -> None:
     if int(pyspark.__version__.partition(".")[0]) < 4:
         raise UsageError(
             f"the Spark engine needs PySpark 4 or newer, not {pyspark.__version__}: "
-            "pip install 'sottovoce[spark]'"
+            + install_command("spark")
         )
 
 
@@ -187,4 +185,6 @@ def _check_same(
             f"this process is connected to {there} already: stop that session, or name no master"
         )
     if settings:
-        raise UsageError("the session of this process has its settings: give them when it starts")
+        raise UsageError(
+            "this process's Spark session already has its settings: pass them when it starts"
+        )

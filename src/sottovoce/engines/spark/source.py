@@ -1,7 +1,7 @@
 """A table that Spark reads: Parquet files or a table of its catalogue, with the place of each row.
 
-A place is one number, the file's among the files in order of their names and the row's in the
-file. It says which of two rows comes first, and where a fault is.
+A place is one number: the file's position in the order of names, and the row's in the file. It
+decides which of two rows comes first, and locates a fault.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROW_BITS = 36
 
 
 class File(NamedTuple):
-    """A file with rows, as rows name it; with its size and time it is known again."""
+    """A file with rows, as rows name it; its size and time identify it."""
 
     path: str
     size: int
@@ -38,8 +38,8 @@ class Source:
     """A frame with the columns worker, task, answer and place.
 
     `columns` are their names in the source and `types` Spark's types; `files` are numbered as in
-    places. A table of the catalogue that is no folder of files has none, and places are as Spark
-    meets the rows. No message quotes a cell of a `private` table.
+    places. A catalogue table that is not a folder of files has none, and places are in the order in
+    which Spark reads the rows. No message quotes a cell of a `private` table.
     """
 
     frame: DataFrame
@@ -97,8 +97,8 @@ def _paths(source: Any) -> list[str]:
         ending = os.path.splitext(path)[1].lower()
         if ending in (".csv", ".tsv", ".json", ".jsonl", ".gz"):
             raise UsageError(
-                f"{path}: the Spark engine reads Parquet; write the table as Parquet, or leave "
-                "--engine out"
+                f"{path}: the Spark engine reads Parquet; write the table as Parquet, or infer "
+                "without engine="
             )
     return paths
 

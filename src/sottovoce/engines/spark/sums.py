@@ -1,17 +1,16 @@
-"""The sums of a round on a cluster: what a partition runs, and how partitions' sums come together.
+"""The sums of a round on a cluster: the work of a partition, and the addition of partitions' sums.
 
-Blocks are added in their order and partitions in theirs, so that a partition that is lost and made
-again elsewhere changes no bit of a sum.
+Blocks and partitions are added in order, so recomputing a lost partition elsewhere changes no bit
+of a sum.
 
-Some sums are of so many workers that no process holds them all: ten million confusion matrices,
-say. Then a partition adds up in a file of its own, block by block, each with the parameters of the
-workers that occur in it (few of all occur in a part, so it numbers them by themselves). The sums of
-a range of workers come together in one place, and the driver takes one range after the other.
+Some sums have too many workers for one process, for example ten million confusion matrices. Then a
+partition adds up in its own file, block by block, each with the parameters of the workers that
+occur in it (a part has few of all workers, so it renumbers them). The sums of a range of workers
+come together in one place, and the driver takes one range after the other.
 
 Values for all executors may be too large for every Python process there. Spark brings a broadcast
-into a file on each machine. Arrays are left in that file and mapped into memory: a process that
-needs the parameters of some workers reads those, and what it has read belongs to the machine, not
-to the process.
+into a file on each machine. Arrays stay in that file and are mapped into memory: a process reads
+the parameters of the workers it needs, and the pages belong to the machine, not to the process.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def with_own_workers(part: Part) -> tuple[Part, Codes]:
-    """The same part with its workers numbered 0, 1, …, and who these are among all.
+    """The same part with its workers renumbered 0, 1, …, and their numbers among all workers.
 
     >>> part, own = with_own_workers(LabelPart(0, np.array([0, 2]), np.array([15, 8], "u4"), 2))
     >>> part.coded, own
@@ -62,11 +61,11 @@ T = TypeVar("T")
 
 _MARK = b"sottovoce arrays"
 _AHEAD = 4096
-"""The mark is found within so many bytes of a file: before it stands what pickle writes."""
+"""The mark is within this many bytes of a file, after pickle's header."""
 
 
 class Shared(Generic[T]):
-    """A value on its way to executors."""
+    """A value that is broadcast to executors."""
 
     def __init__(self, broadcast: Broadcast[bytes]) -> None:
         self._broadcast = broadcast
@@ -100,7 +99,7 @@ class WholeValue(Generic[T]):
 
 
 def array_bytes(value: object) -> int:
-    """How large the arrays of a value are."""
+    """The size of the arrays of a value."""
     buffers: list[pickle.PickleBuffer] = []
     pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     return sum(buffer.raw().nbytes for buffer in buffers)
@@ -112,7 +111,7 @@ def share(context: SparkContext, value: T) -> Shared[T]:
 
 
 def packed(value: object) -> bytes:
-    """A value with its arrays behind it, each in one piece."""
+    """A value followed by its arrays, each contiguous."""
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     raws = [buffer.raw() for buffer in buffers]
@@ -121,7 +120,7 @@ def packed(value: object) -> bytes:
 
 
 def shared_value(content: memoryview) -> Any:
-    """The value again; its arrays lie in `content`."""
+    """The value; its arrays are views of `content`."""
     (count,) = struct.unpack_from("<Q", content, len(_MARK))
     sizes = struct.unpack_from(f"<{count}Q", content, len(_MARK) + 8)
     pieces, start = [], len(_MARK) + 8 * (count + 1)
@@ -133,12 +132,12 @@ def shared_value(content: memoryview) -> Any:
 
 
 FAN = 8
-"""So many sums are added up in one place before they go on."""
+"""The number of sums that are added up in one place before they go on."""
 MOST_COLLECTED = 1 << 26
 """Bytes of partitions' sums that the driver adds up by itself."""
 
 Numbered = tuple[int, FloatArray]
-"""A sum and its place among others."""
+"""A sum and its position among others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +159,17 @@ class PartitionSums:
 
 @cache
 def spare_garbage(step: type) -> None:
-    """Have what is loaded by now no longer searched for garbage: done once for a kind of step.
+    """Exclude everything loaded so far from garbage collection: done once for a kind of step.
 
-    Spark searches all of a Python process after each task, and there the compiler's objects alone
-    take longer than a round.
+    Spark collects garbage in the Python process after each task, and the compiler's objects alone
+    take longer to search than a round.
     """
     gc.collect()
     gc.freeze()
 
 
 def added_up(sums: RDD[Numbered], partitions: int, size: int) -> FloatArray:
-    """The sum of all partitions' sums, each of `size` bytes; a tree where those are too many."""
+    """The sum of all partitions' sums, each of `size` bytes; a tree if there are too many."""
     while partitions > FAN and partitions * size > MOST_COLLECTED:
         groups = -(-partitions // FAN)
         grouped = sums.map(_in_group).partitionBy(groups, _itself)
@@ -199,11 +198,11 @@ def _in_order(sums: Iterable[Numbered]) -> FloatArray:
 
 
 RANGE = 1 << 25
-"""Bytes of a range of workers, about."""
+"""The approximate bytes of a range of workers."""
 
 
 class Piece(NamedTuple):
-    """A partition's sums for some workers of a range; of `rest`, what is for all together."""
+    """A partition's sums for some workers of a range; of `rest`, the numbers for all together."""
 
     partition: int
     workers: Codes
@@ -211,7 +210,7 @@ class Piece(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How a sum is cut: `each` numbers for a worker, `rest` for all, workers in ranges."""
+    """How a sum is cut: `each` numbers per worker, `rest` for all, workers in ranges."""
 
     workers: int
     each: int
@@ -226,7 +225,7 @@ class Cut(NamedTuple):
 
     @property
     def ranges(self) -> int:
-        """How many ranges; what is for all together comes after them."""
+        """The number of ranges; the numbers for all workers together come after them."""
         return -(-self.workers // self.range)
 
 
@@ -305,6 +304,6 @@ class AddedRange:
 
 
 def _scratch() -> str | None:
-    """Where Spark keeps what does not fit into memory."""
+    """Spark's folder for data that does not fit into memory."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     return next((folder for folder in folders if os.path.isdir(folder)), None)

@@ -1,4 +1,4 @@
-"""A table on a cluster: opened, looked at, checked, and packed when an engine is asked for."""
+"""A table on a cluster: opened, inspected, checked, and packed when an engine is requested."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def open_table(
 ) -> SparkTable:
     """The table in Parquet files or in Spark's catalogue, read as `read_reports` reads one.
 
-    Packed blocks are kept in `work`, if there is such a folder, and found there again.
+    Packed blocks are kept in the folder `work`, if one is given, and reused.
     """
     check_options(repeats, bad_rows)
     roles = ANSWERS if private else MADE if reported else REPORTS
@@ -73,11 +73,11 @@ class SparkTable:
 
     @property
     def simulated(self) -> bool:
-        """Whether it holds reports whose noise came from a seed."""
+        """Whether it holds simulated reports, whose noise came from a seed."""
         return is_stamp(self.source.columns["answer"])
 
     def engine(self, recoding: Recoding | None = None) -> SparkEngine:
-        """The table coded and sorted by task, once; under another domain where one is given."""
+        """The table coded and sorted by task, once; under another domain if one is given."""
         from pyspark import StorageLevel
 
         domain = self.domain if recoding is None else recoding.domain
@@ -97,7 +97,7 @@ class SparkTable:
     def _kept(
         self, packed: DataFrame, recoding: Recoding | None, partitions: int
     ) -> tuple[DataFrame, RDD[tuple[Any, ...]], int]:
-        """The blocks on the cluster's disks or in the checkpoint, and what rounds read of them."""
+        """The blocks on the cluster's disks or in the checkpoint, with the columns of rounds."""
         from pyspark import StorageLevel
 
         if self.work is None:
@@ -108,7 +108,7 @@ class SparkTable:
         return frame, parts_again(frame, partitions), partitions
 
     def _identity(self, recoding: Recoding | None) -> dict[str, Any]:
-        """All that the blocks depend on."""
+        """Everything the blocks depend on."""
         codes = None if recoding is None else np.asarray(recoding.codes).tolist()
         return {
             "version": __version__,
@@ -131,7 +131,7 @@ class SparkTable:
         file, row = self.source.place(place)
         raise DataError(
             f"worker {shown(workers[worker].as_py())} answers task {shown(task)} again "
-            f"({counts.repeated:,} rows repeat a pair): choose with --repeats first, last or keep",
+            f"({counts.repeated:,} rows repeat a pair): choose with repeats= (first, last or keep)",
             file=file,
             row=row,
         )

@@ -1,4 +1,4 @@
-"""Inference that knows the channel: the randomiser is public, so it belongs in the likelihood.
+"""Noise-aware inference: the randomiser is public, so its channel is part of the likelihood.
 
 P(report | truth, worker) = Σ over answers of P(report | answer) P(answer | truth, worker)
 """

@@ -1,4 +1,4 @@
-"""Numbers through matrix factorisation: noisy sums over tasks, taken apart again."""
+"""Numbers from matrix factorisation reports: truths from noisy sums over tasks."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ SPREADS = np.geomspace(1e-3, 1.0, 25)
 
 @dataclass(frozen=True, slots=True)
 class AwareFactorization:
-    """Truths behind reports that only hold a few noisy sums over tasks (P4 Alg. 2, repaired).
+    """Truths from reports that only hold a few noisy sums over tasks (P4 Alg. 2, corrected).
 
-    The mean report of each task gives back the mean of workers' sums, which is z = V o + noise
-    with o the mean offset from the centre c. A cell is answered with chance `participation`, and
-    else has offset 0, so with m workers
+    The mean report of each task gives the mean of workers' sums, which is z = V o + noise with o
+    the mean offset from the centre c. A cell is answered with probability `participation`, and
+    otherwise has offset 0, so with m workers
 
         z ~ N( participation V (t - c),  ( noise I + participation range² / 12 · V Vᵀ ) / m )
 
-    where the second term is the luck of who answers what, for answers spread over the range. The
-    prior is tⱼ ~ N(μ, τ²), μ ~ N(c, range² / 12), with the τ that makes z most likely: a truth is
-    drawn to the mean as far as the noise demands. There are fewer sums than tasks, so this rarely
-    says much more than the mean; its standard errors show it.
+    where the second term is the randomness of who answers what, for answers spread over the range.
+    The prior is tⱼ ~ N(μ, τ²), μ ~ N(c, range² / 12), with the τ that maximises the likelihood of
+    z: truths shrink towards the mean as far as the noise requires. There are fewer sums than tasks,
+    so this rarely tells much more than the mean; the standard errors show it.
 
-    Sums of offsets do not tell few answers far from the centre from many near it: `participation`
-    is taken as public, and where it is wrong by a factor, so is the distance of truths from the
-    centre, and standard errors do not know. Workers cannot be told apart, and all have weight 1.
+    Sums of offsets cannot distinguish few answers far from the centre from many near it. So
+    `participation` is taken as public; if it is wrong by a factor, so is the distance of truths
+    from the centre, and the standard errors do not cover that. Workers cannot be distinguished, and
+    all have weight 1.
     """
 
     channel: FactorChannel = field(repr=False)
@@ -50,19 +51,25 @@ class AwareFactorization:
         check_parameters(self)
         span(self.domain)
         if not isinstance(self.channel, FactorChannel):
-            raise UsageError("aware-factorization takes reports of matrix factorisation")
+            raise UsageError("aware-factorization takes reports of matrix factorisation only")
         if not 0 < self.participation <= 1:
-            raise UsageError(f"participation is above 0 and up to 1, not {self.participation:g}")
+            raise UsageError(
+                f"participation must be above 0 and at most 1, not {self.participation:g}"
+            )
         if self.channel.profiles.ndim != 2 or not np.isfinite(self.channel.profiles).all():
-            raise UsageError("profiles have a row for each dimension and a column for each task")
+            raise UsageError(
+                "profiles must have a row for each dimension and a column for each task"
+            )
         if not (self.channel.ridge >= 0 and self.channel.noise_variance > 0):
-            raise UsageError("a channel of factors has noise, and a ridge that is not negative")
+            raise UsageError(
+                "a factorisation channel needs positive noise and a ridge that is not negative"
+            )
 
     def fit(self, engine: Engine) -> Result:
         if self.channel.profiles.shape[1] != len(engine.tasks):
             raise UsageError(
-                f"the channel has profiles of {self.channel.profiles.shape[1]:,} tasks, "
-                f"and the table {len(engine.tasks):,}"
+                f"the channel has profiles of {self.channel.profiles.shape[1]:,} tasks, but the "
+                f"table has {len(engine.tasks):,}"
             )
         workers = len(engine.workers)
         means = engine.map(WeightedMeans(np.ones(workers)))[:, 0]
@@ -85,7 +92,7 @@ class AwareFactorization:
         return np.asarray(profiles @ (profiles.T @ factors) + self.channel.ridge * factors)
 
     def _posterior(self, sums: FloatArray, workers: int) -> _Offsets:
-        """The offsets under the spread of truths that makes the sums most likely."""
+        """The offsets under the spread of truths that maximises the likelihood of the sums."""
         low, high = span(self.domain)
         wide, profiles = (high - low) ** 2 / 12, self.channel.profiles
         observed, total = sums / self.participation, profiles.sum(axis=1)
@@ -95,7 +102,7 @@ class AwareFactorization:
         spreads = np.square((high - low) * SPREADS)
         fits = [_log_density(observed, noise + spread * gram) for spread in spreads]
         spread = float(spreads[np.argmax(fits)])
-        # Covariance of each task's offset with the sums, and what the sums say about it.
+        # The covariance of each task's offset with the sums, and the posterior mean given the sums.
         joint = spread * profiles.T + wide * total
         gain = np.linalg.solve(noise + spread * gram, joint.T).T
         variance = spread + wide - np.einsum("td,td->t", gain, joint)

@@ -1,8 +1,8 @@
 """Truths on a grid seen through a known channel: the model, its rounds, and private participation.
 
-The model says how likely a symbol is at each point of the grid, for each kind of worker. Rounds
-alternate between truths and what workers are, each given the other's probabilities. Where
-participation is private, how many cells were answered is estimated first.
+The model gives the likelihood of a symbol at each point of the grid, for each kind of worker.
+Rounds alternate between truths and workers' states, each given the other's probabilities. If
+participation is private, the share of answered cells is estimated first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import Limits, Settled
@@ -26,17 +26,17 @@ from sottovoce.seams import Engine
 NumberChannel: TypeAlias = PointChannel | NoisyChannel
 
 FINEST, COARSEST = 0.01, 0.8
-"""Deviations of workers go from this to that share of the range."""
+"""The range of workers' deviations, as shares of the range."""
 STATES, NOISY_STATES = 10, 12
-"""So many deviations: of answers, and of answers with Gaussian noise of a private variance."""
+"""The number of deviations: of answers, and of answers with noise of a private variance."""
 SLIP = 1e-6
-"""So likely an answer is a slip, any cell as likely: none is impossible under any truth."""
+"""The probability that an answer is a slip to a random cell: no answer is impossible."""
 
 FEWEST = 25
-"""A grid of truths has so many points even where there are very many symbols."""
+"""The fewest points of a grid of truths, even with very many symbols."""
 
 _KEPT = 1 << 20
-"""A table of so many numbers, 8 MB, is kept for the next fit."""
+"""A table of at most this many numbers, 8 MB, is cached for the next fit."""
 _CELLS = 1 << 25
 """The most numbers in a table of log-likelihoods: 256 MB."""
 
@@ -55,7 +55,7 @@ class GridModel:
 
 
 def span(domain: Domain) -> tuple[float, float]:
-    """The public range: that of the numbers, or of the points that labels stand for."""
+    """The public range of the numbers, or of the points of the labels."""
     low, high = domain.low, domain.high
     if not domain.is_numeric:
         low, high = float(domain.scale.min()), float(domain.scale.max())
@@ -65,7 +65,7 @@ def span(domain: Domain) -> tuple[float, float]:
 
 
 def check_channel(channel: NumberChannel) -> None:
-    """Refuse a channel that is no law of numbers."""
+    """Refuse a channel that is not a law of numbers."""
     if isinstance(channel, PointChannel):
         line, laws = channel.points, channel.likelihood
         whole = laws.ndim == 2 and laws.any(axis=1).all()
@@ -74,15 +74,17 @@ def check_channel(channel: NumberChannel) -> None:
         whole = laws.shape == channel.variances.shape and (channel.variances >= 0).all()
         whole = whole and laws.any() and np.isfinite(channel.variances).all()
     else:
-        raise UsageError(f"a {type(channel).__name__} says nothing about numbers on a grid")
+        raise UsageError(f"a {type(channel).__name__} is not a channel of numbers on a grid")
     if not (len(line) > 1 and np.isfinite(line).all() and (np.diff(line) > 0).all()):
-        raise UsageError("the points or edges of a channel are at least two numbers, rising")
+        raise UsageError("the points or edges of a channel must be at least two increasing numbers")
     if not (whole and np.isfinite(laws).all() and (laws >= 0).all()):
-        raise UsageError("the law of a channel needs chances that are not negative, nor all zero")
+        raise UsageError(
+            "the law of a channel must have probabilities that are not negative, nor all zero"
+        )
 
 
 def truth_grid(channel: NumberChannel, low: float, high: float, points: int) -> FloatArray:
-    """Even points from low to high; fewer than asked for where there are very many symbols."""
+    """Equally spaced points from low to high; fewer if there are very many symbols."""
     fitting = _CELLS // (channel.symbols * NOISY_STATES)
     return np.linspace(low, high, max(min(points, fitting), min(points, FEWEST)))
 
@@ -98,9 +100,9 @@ def grid_model(
 
         P(symbol | t, σ) = density Σ_x P(x | t, σ) P(symbol | x) + (1 - density) P(symbol | NULL)
 
-    where the answer x is N(t, σ²) rounded to the channel's points and clipped, or with chance
-    `guesses` any point. `finest` is the smallest deviation as a share of the range; `density` the
-    share of cells that were answered.
+    where the answer x is N(t, σ²) rounded to the channel's points and clipped, or with probability
+    `guesses` any point. `finest` is the smallest deviation as a share of the range; `density` is
+    the share of cells that were answered.
     """
     states = NOISY_STATES if isinstance(channel, NoisyChannel) else STATES
     if channel.symbols * states * len(grid) <= _KEPT:
@@ -112,7 +114,7 @@ def grid_model(
 def _kept_model(
     channel: NumberChannel, grid: bytes, finest: float, density: float, guesses: float
 ) -> GridModel:
-    # Kept, since a simulation sees the same channel in every trial.
+    # Cached, because a simulation has the same channel in every trial.
     return _model(channel, np.frombuffer(grid), finest, density, guesses)
 
 
@@ -122,8 +124,8 @@ def _model(
     states = NOISY_STATES if isinstance(channel, NoisyChannel) else STATES
     if channel.symbols * states * len(grid) > _CELLS:
         raise UsageError(
-            f"{channel.symbols:,} different reports are too many for a table of "
-            f"{len(grid):,} truths: use a method for labels"
+            f"{channel.symbols:,} different reports are too many for a table of {len(grid):,} "
+            "truths: use a method for labels"
         )
     logs = np.empty((channel.symbols, states, len(grid)))
     if isinstance(channel, NoisyChannel):
@@ -134,7 +136,8 @@ def _model(
         prior = np.full(states, 1 / states)
     for state, deviation in enumerate(deviations):
         law = _symbol_law(channel, grid, float(deviation), density, guesses)
-        # A symbol that no answer gives has the same tiny chance everywhere: it decides nothing.
+        # A symbol that no answer can give has the same tiny probability everywhere: it has no
+        # effect.
         logs[:, state] = np.log(np.maximum(law, np.finfo(float).tiny)).T
     return GridModel(grid, deviations, prior, logs)
 
@@ -142,9 +145,9 @@ def _model(
 def cell_masses(
     edges: FloatArray, grid: FloatArray, deviation: float, guesses: float = SLIP
 ) -> FloatArray:
-    """P(cell | t) of N(t, deviation²) at [t, cell]; the cells at the ends take the tails.
+    """P(cell | t) of N(t, deviation²) at [t, cell]; the end cells include the tails.
 
-    With chance `guesses` any cell is as likely.
+    With probability `guesses` the cell is uniformly random.
     """
     below = scipy.special.ndtr((edges - grid[:, np.newaxis]) / deviation)
     cells = len(edges) + 1
@@ -167,8 +170,8 @@ def _symbol_law(
 def _noisy_states(channel: NoisyChannel) -> tuple[FloatArray, FloatArray]:
     """Deviations ρ of reports, ρ² = σ² + V, and their prior.
 
-    It is induced by those of σ (flat) and V. The mass of each pair (σ, V) is shared between the
-    two nearest ρ, by how near they are in ln ρ.
+    It follows from the priors of σ (flat) and V. The mass of each pair (σ, V) is shared between the
+    two nearest ρ, by their distance in ln ρ.
     """
     sigmas = (channel.high - channel.low) * np.geomspace(FINEST, COARSEST, STATES)
     logs = np.log(np.add.outer(np.square(sigmas), channel.variances)).ravel() / 2
@@ -183,13 +186,13 @@ def _noisy_states(channel: NoisyChannel) -> tuple[FloatArray, FloatArray]:
 
 
 SHRINKAGE = 0.25
-"""The prior of workers' states counts as so many workers for each there is."""
+"""The prior of workers' states counts as this many workers per worker."""
 _LEAST = 1e-12
-"""A state less likely than this is left out."""
+"""States less likely than this are left out."""
 
 
 class GridFit(NamedTuple):
-    """Where the rounds ended: workers' states, the prior of truths, and weights."""
+    """The end of the rounds: workers' states, the prior of truths, and weights."""
 
     shares: FloatArray
     log_prior: FloatArray
@@ -203,14 +206,14 @@ def fit_grid(
     prior_of: Callable[[FloatArray, FloatArray], FloatArray],
     first: FloatArray | None = None,
 ) -> GridFit:
-    """Mean-field rounds until no truth moves by more than `tolerance` of the grid's extent.
+    """Mean-field rounds until no truth moves by more than `tolerance` of the grid's width.
 
         τⱼ(t) ∝ prior(t) exp Σᵢ Σ_q rᵢ(q) ln P(symbolᵢⱼ | t, q)
         rᵢ(q) ∝ w(q) exp Σⱼ Σ_t τⱼ(t) ln P(symbolᵢⱼ | t, q)
         w     = ( Σᵢ rᵢ + w₀ workers / 4 ) / ( 5/4 workers )
 
-    `prior_of` makes the prior of truths from Σⱼ τⱼ and the prior that gave it. It starts at
-    `first`, or flat, and r at w₀.
+    `prior_of` computes the prior of truths from Σⱼ τⱼ and the previous prior. It starts at `first`,
+    or flat, and r at w₀.
     """
     check_symbols(engine, model)
     shares = np.tile(model.prior, (len(engine.workers), 1))
@@ -235,12 +238,12 @@ def check_symbols(engine: Engine, model: GridModel) -> None:
     """Refuse a table that does not hold the channel's symbols."""
     if engine.domain.size != len(model.logs):
         raise UsageError(
-            f"the channel has {len(model.logs):,} symbols and the table {engine.domain.size:,}"
+            f"the channel has {len(model.logs):,} symbols, but the table has {engine.domain.size:,}"
         )
 
 
 def _shares(evidence: FloatArray, states: FloatArray) -> FloatArray:
-    """How likely each worker is in each state."""
+    """The probability of each state for each worker."""
     scores = evidence + np.log(np.maximum(states, np.finfo(float).tiny))
     shares = softmax(scores)
     shares[shares < _LEAST] = 0.0
@@ -254,16 +257,16 @@ def _weights(shares: FloatArray, deviations: FloatArray) -> FloatArray:
 
 
 GROUPS = 12
-"""Points are pooled into so many groups: enough for the shape of the answers, quick to fit."""
+"""Points are pooled into this many groups: enough for the shape of the answers, fast to fit."""
 ROUNDS = 20_000
-"""Where noise hides most, EM creeps; a round takes microseconds."""
+"""EM converges slowly if most is hidden by noise; a round takes microseconds."""
 SETTLED = 1e-8
 SPREAD = (0.2, 0.5)
-"""How far answers lie from truths where only that tells them from NULL, as shares of the range."""
+"""The spread of answers around truths if only that distinguishes them from NULL (range shares)."""
 
 
 def participation_rate(channel: PointChannel, engine: Engine) -> float:
-    """The share of cells that were answered, from how often each symbol occurs in all reports.
+    """The share of answered cells, from the frequency of each symbol in all reports.
 
     The pooled symbols come from a mixture of the channel's rows, answers and NULL, whose weights
     are fitted by EM: weight[x] ∝ weight[x] Σ_y share[y] P(y | x) / P(y). It is 1 − weight[NULL].
@@ -275,10 +278,11 @@ def participation_rate(channel: PointChannel, engine: Engine) -> float:
 
 
 def _answer_rows(channel: PointChannel) -> FloatArray:
-    """Laws of symbols of which that of pooled answers is a mixture.
+    """Laws of symbols whose mixture is the law of pooled answers.
 
-    Those of groups of points. Where NULL is sent as one of the answers, a peak there could be
-    either: then answers are taken to be spread, by a fifth of the range or more around any truth.
+    These are the laws of groups of points. If NULL is sent as one of the answers, a peak there
+    could be either one: then answers are assumed to spread by a fifth of the range or more around
+    any truth.
     """
     points, likelihood = channel.points, channel.likelihood[:-1]
     if not np.isclose(likelihood, channel.likelihood[-1], rtol=1e-6).all(axis=1).any():
@@ -291,7 +295,7 @@ def _answer_rows(channel: PointChannel) -> FloatArray:
 
 
 def _mixture(rows: FloatArray, shares: FloatArray) -> FloatArray:
-    """The weights of the rows under which the shares are most likely; half for NULL at first."""
+    """The maximum-likelihood weights of the rows; NULL starts with one half."""
     weights = np.append(np.full(len(rows) - 1, 0.5 / (len(rows) - 1)), 0.5)
     for _ in range(ROUNDS):
         before = weights

@@ -1,4 +1,4 @@
-"""Labels through their channel: one accuracy or a confusion matrix a worker, by evidence."""
+"""Labels through their channel: one accuracy or a confusion matrix per worker, by evidence."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel
 from sottovoce.seams import Engine
 
 EVEN, FEWEST = 1.0, 200.0
-"""Class shares are held even as if so many times the tasks, at least so many, had each label."""
+"""Pseudo-tasks per label that keep class shares near even: a multiple of tasks, and a minimum."""
 SKEWED = 0.1
-"""Beside confusions they are held by so many times the tasks: an even hold would have a common
-label explained as a confusion of all workers."""
+"""With confusions they count as this many times the tasks, around the fitted shares: with even
+ones, a common label would be explained as a confusion of all workers."""
 PERSONAL, COMMON = 2.0, 32.0
-"""How many answers of each truth the crowd's confusion counts as for a worker, over labels."""
+"""The number of answers per truth that the crowd's confusion counts as, over labels."""
 NEEDED = 2.0
-"""From so much more evidence a worker on, workers' own confusions are believed."""
+"""From this gain in evidence per worker on, workers' own confusions are preferred."""
 MOST_LABELS, MOST_SYMBOLS = 10, 1024
-"""Beyond these, a worker's reports cannot fill a confusion matrix."""
+"""Above these sizes, a worker's reports cannot determine a confusion matrix."""
 RIGHT = 0.7
 """The crowd's accuracy above chance, before any report."""
 
 
 class CoinModel(NamedTuple):
-    """The one-coin model: what was fitted, and to what."""
+    """The one-coin model: the fit, and its input."""
 
     fit: CoinFit
     states: CoinStates
@@ -46,14 +46,14 @@ class CoinModel(NamedTuple):
 
 
 class LearntLabels(NamedTuple):
-    """Both models as they were fitted, and how far the second is believed."""
+    """Both fitted models, and the weight of the second."""
 
     coins: CoinModel
     personal: ConfusionFit | None
     share: float
 
     def among(self, workers: Codes, count: int) -> LearntLabels:
-        """The same of some of the workers."""
+        """The same for a subset of the workers."""
         coins, personal = self.coins, self.personal
         states = coins.fit.states[workers]
         if personal is not None:
@@ -71,20 +71,20 @@ class AwareLabels:
 
     Two models of P(answer | truth, worker) are fitted by variational EM. **One coin**: a worker is
     right with one probability, which has a grid of values (`one_coin`). **Confusion**: a worker has
-    a confusion matrix, drawn to the crowd's (`confusion`). The second is believed as far as reports
-    show that workers differ in how they confuse labels: its share of the posterior is
+    a confusion matrix, shrunk towards the crowd's (`confusion`). The second counts as far as
+    reports show that workers differ in how they confuse labels: its share of the posterior is
 
         1 / (1 + exp(-2 (gain - 2))),   gain = (bound of personal confusions - the better bound of
                                                 one coin and of confusions the crowd shares) / m
 
-    A leaning of the whole crowd to a label is no such sign: it cannot be told from a label being
-    common, and a vote is then safer than a confusion matrix. For the same reason class shares are
-    held near even. With more than ten labels, many kinds of sets, or a private probability that
-    each worker keeps (two-layer), one coin is all there is.
+    A bias of the whole crowd towards a label is not such evidence: it cannot be distinguished from
+    a label being common, and a vote is then safer than a confusion matrix. For the same reason
+    class shares are kept near even. With more than ten labels, many kinds of sets, or a private
+    probability that each worker keeps (two-layer), only the one-coin model is used.
 
-    `confidence` is the posterior of the chosen label; where reports say nothing it is the prior's.
-    A worker's weight is its expected accuracy. `participation`, where it is private, is the public
-    share of cells that are answered; 0 estimates it for each worker from its reports.
+    `confidence` is the posterior of the chosen label; if reports carry no information it is the
+    prior's. A worker's weight is its expected accuracy. `participation`, if it is private, is the
+    public share of cells that are answered; 0 estimates it for each worker from its reports.
     """
 
     channel: SetChannel = field(repr=False)
@@ -100,7 +100,9 @@ class AwareLabels:
     def __post_init__(self) -> None:
         check_parameters(self)
         if not isinstance(self.channel, SetChannel):
-            raise UsageError("aware-labels reads sets of labels: these reports are of another kind")
+            raise UsageError(
+                "aware-labels reads sets of labels, and these reports are of another kind"
+            )
         if self.channel.labels != self.domain.size:
             raise UsageError("the channel and the domain have different numbers of labels")
         if not 0 <= self.participation <= 1:
@@ -143,7 +145,7 @@ class AwareLabels:
         return CoinModel(fit, states, sets)
 
     def _confusions(self, engine: Engine, coins: CoinModel) -> tuple[ConfusionFit, float]:
-        """Workers' own confusions, and how far to believe them."""
+        """Workers' own confusions, and their share of the posterior."""
         shares = self._skewed(engine, coins)
         personal, common = (
             fit_confusions(
@@ -161,17 +163,17 @@ class AwareLabels:
         return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
 
     def _skewed(self, engine: Engine, coins: CoinModel) -> FloatArray:
-        """Class shares that follow the coins' truths more freely."""
+        """Class shares that follow the one-coin truths more freely."""
         tasks = coins.fit.classes - self._held(engine)
         loose = tasks + SKEWED * engine.task_count
         return np.asarray(loose / loose.sum())
 
     def _held(self, engine: Engine) -> float:
-        """How many tasks of each label are added to those that are seen."""
+        """The number of pseudo-tasks of each label that are added to the observed ones."""
         return max(EVEN * engine.task_count, FEWEST)
 
     def _first(self, coins: CoinModel) -> FloatArray:
-        """The crowd's confusion before any report: leaning to the diagonal; ordinal, to it."""
+        """The crowd's confusion before any report: mostly diagonal; for ordinal labels, near it."""
         labels = self.channel.labels
         apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels)))
         spread = np.exp(-apart) if self.domain.kind is Kind.ORDINAL else np.ones_like(apart, float)
@@ -183,7 +185,7 @@ class AwareLabels:
         return np.hstack([rate * first, np.full((labels, 1), 1 - rate)])
 
     def _rate(self, coins: CoinModel) -> float:
-        """The crowd's participation, as the one-coin model has it."""
+        """The crowd's participation according to the one-coin model."""
         weights = coins.fit.states.mean(axis=0)
         return float(np.clip(weights @ coins.states.participation, 0.01, 0.99))
 
@@ -213,7 +215,7 @@ class AwareLabels:
         return replace(result, provenance=replace(result.provenance, parameters=chosen))
 
     def _answered(self, confusions: FloatArray) -> FloatArray:
-        """Confusions among answers that were given, without NULL."""
+        """Confusions among given answers, without NULL."""
         given = confusions[:, :, : self.channel.labels]
         return np.asarray(given / given.sum(axis=2, keepdims=True))
 

@@ -1,7 +1,7 @@
 """Numbers and ordinal labels through a known channel: truths on a grid, workers by their deviation.
 
-An ordinal truth is the label that an answer on the scale points to. Where truths lie on the whole,
-all reports together show (`pooled_prior`).
+An ordinal truth is the label nearest to an answer on the scale. The distribution of truths is
+estimated from all reports together (`pooled_prior`).
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from sottovoce.seams import Engine
 
 CENTRES = 81
 SPREADS = np.geomspace(0.01, 2.0, 16)
-"""Bell curves that are weighed: so many means, and deviations as shares of the grid's extent."""
+"""Bell curves of the prior: the number of means, and deviations as shares of the grid's width."""
 
 
 def pooled_prior(engine: Engine, model: GridModel, bells: FloatArray) -> FloatArray:
-    """The prior of truths from how often each symbol occurs: one pass, whatever the tasks.
+    """The prior of truths from the frequency of each symbol: one pass, independent of tasks.
 
         P(symbol | bell) = Σ_t bell(t) Σ_q w₀(q) P(symbol | t, q)
         prior = Σ over bells of bell · P(bell | counts),   each bell as likely before
 
-    Where noise hides every single truth, thousands of reports still show where they centre; and
-    where they do not show that either, all bells count, and the prior is wide.
+    If noise hides every single truth, thousands of reports still show their centre. If they do not
+    show that either, all bells count, and the prior is wide.
     """
     counts = engine.total(LabelCounts(engine.domain.size))
     law = np.einsum("q,yqt->yt", model.prior, np.exp(model.logs))
@@ -53,7 +53,7 @@ def pooled_prior(engine: Engine, model: GridModel, bells: FloatArray) -> FloatAr
 
 
 def bell_curves(grid: FloatArray) -> FloatArray:
-    """Bell curves over the grid, a row each, that sum to one: truths lie on the grid."""
+    """Bell curves over the grid, one per row, each summing to one: truths lie on the grid."""
     extent = float(np.ptp(grid))
     centres = np.linspace(grid[0], grid[-1], CENTRES)
     apart = (grid - centres[:, np.newaxis]) / extent
@@ -64,30 +64,30 @@ def bell_curves(grid: FloatArray) -> FloatArray:
 
 
 FAR = 0.1
-"""So likely a truth is anywhere in the range, rather than from the bell curve of the others."""
+"""The prior probability that a truth is uniform over the range and not from the bell curve."""
 ROUNDED = 0.4
-"""A deviation below this share of the distance between points is hidden by rounding."""
+"""Deviations below this share of the distance between points are hidden by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class AwareNumbers:
     """Truths that are numbers, from reports whose noise has a known law.
 
-    A worker's answer is N(truth, σ²), rounded to the channel's points and clipped to the range;
-    the channel says how likely a report is given it. With a grid of `points` truths (fewer where
-    there are very many symbols) and one of deviations σ, mean-field rounds (`fit_grid`) find how
-    likely each is. The prior of truths is the bell curve that fits them best, mixed with 10 % of
-    anywhere; at first it is what all reports together say (`pooled_prior`). Where those on one task
-    say nothing, its truth is the mean of the others and its error their spread.
+    A worker's answer is N(truth, σ²), rounded to the channel's points and clipped to the range; the
+    channel gives the likelihood of a report. With a grid of `points` truths (fewer if there are
+    very many symbols) and one of deviations σ, mean-field rounds (`fit_grid`) find the probability
+    of each. The prior of truths is the best-fitting bell curve, mixed with 10 % uniform; it starts
+    from all reports together (`pooled_prior`). If the reports on one task carry no information, its
+    truth is the mean of the others and its error their spread.
 
-    Truth and standard error are the posterior's mean and deviation, between the points of the grid
-    where it is narrow (`GridTruths`). A worker's weight is the mean worker's expected variance
-    E σ² divided by its own; under noise of a private variance, that of its reports.
+    Truth and standard error are the posterior's mean and deviation, refined between the points of
+    the grid if it is narrow (`GridTruths`). A worker's weight is the mean worker's expected
+    variance E σ² divided by its own; under noise of a private variance, that of its reports.
 
     `beyond` is how far outside the public range truths may lie, as a share of it: answers clipped
-    to the range say that a truth is beyond. `participation` is the share of cells that were
-    answered, where that is private; 0 has it estimated. `channel` and `domain` say what symbols
-    mean and where answers lie.
+    to the range can indicate a truth beyond it. `participation` is the share of cells that were
+    answered, if that is private; 0 estimates it. `channel` and `domain` define the meaning of
+    symbols and the range of answers.
     """
 
     channel: NumberChannel = field(repr=False)
@@ -108,9 +108,9 @@ class AwareNumbers:
         if self.points < 3:
             raise UsageError(f"points must be at least 3, not {self.points}")
         if not 0 <= self.beyond <= 10:
-            raise UsageError(f"beyond is 0 to 10 times the range, not {self.beyond:g}")
+            raise UsageError(f"beyond must be from 0 to 10 times the range, not {self.beyond:g}")
         if not 0 <= self.participation <= 1:
-            raise UsageError(f"participation is a share, 0 to 1, not {self.participation:g}")
+            raise UsageError(f"participation must be from 0 to 1, not {self.participation:g}")
 
     def fit(self, engine: Engine) -> Result:
         low, high = span(self.domain)
@@ -137,7 +137,7 @@ class AwareNumbers:
         )
 
     def _range(self) -> Domain:
-        """Where truths lie: the public range, and beyond."""
+        """The interval of truths: the public range, and beyond."""
         if self.domain.is_numeric and self.beyond == 0:
             return self.domain
         low, high = span(self.domain)
@@ -146,25 +146,25 @@ class AwareNumbers:
 
 
 def _anywhere(bell: FloatArray) -> FloatArray:
-    """A prior of which 10 % are spread over the whole grid."""
+    """A prior of which 10 % are uniform over the whole grid."""
     return np.asarray((1 - FAR) * bell / bell.sum() + FAR / len(bell))
 
 
 def _bell(bells: FloatArray, sums: FloatArray, before: FloatArray) -> FloatArray:
-    """The prior of truths: the bell curve that makes Σⱼ τⱼ most likely, and 10 % of anywhere.
+    """The prior of truths: the bell curve with the best likelihood for Σⱼ τⱼ, and 10 % uniform.
 
-    What may have come from anywhere is left out (EM for the mixture), and bells end where the grid
-    does: with mean and variance alone, a prior that reports do not touch would creep to the middle
-    of the range and narrow, a little in every round.
+    The uniform part is left out (EM for the mixture), and bells end where the grid does. With mean
+    and variance alone, a prior without evidence would drift to the middle of the range and narrow,
+    a little in every round.
     """
     own = sums * np.maximum(1 - FAR / len(before) / before, 0.0)
     return _anywhere(bells[np.argmax(np.log(bells) @ own)])
 
 
 EVEN = 2.0
-"""For each task, so many more are taken to be spread evenly over the labels."""
+"""Pseudo-tasks per task, spread evenly over the labels."""
 GUESSES = 0.1
-"""So many answers have nothing to do with the scale: people who know it still misread a task."""
+"""The share of answers that are unrelated to the scale: people may misread a task."""
 ORDINAL_ROUNDED = 0.2
 """The smallest deviation, as a share of the distance between labels: 1 % of answers err."""
 
@@ -173,10 +173,10 @@ ORDINAL_ROUNDED = 0.2
 class AwareOrdinal:
     """Truths that are labels on a scale, from reports whose noise has a known law.
 
-    As `AwareNumbers`, but a truth is one of the points that labels stand for, and one answer in
-    ten is a guess, any label as likely. The prior of labels is their share of the tasks, each task
-    counting for one and two more spread evenly. A truth is the most probable label, and confidence
-    its probability.
+    As `AwareNumbers`, but a truth is one of the labels' points, and one answer in ten is a guess,
+    uniform over the labels. The prior of labels is their share of the tasks, where each task counts
+    as one and two more are spread evenly. A truth is the most probable label, and confidence its
+    probability.
     """
 
     channel: NumberChannel = field(repr=False)
@@ -195,7 +195,7 @@ class AwareOrdinal:
         if self.domain.is_numeric:
             raise UsageError("aware-ordinal finds labels: use aware-numbers for numbers")
         if not 0 <= self.participation <= 1:
-            raise UsageError(f"participation is a share, 0 to 1, not {self.participation:g}")
+            raise UsageError(f"participation must be from 0 to 1, not {self.participation:g}")
 
     def fit(self, engine: Engine) -> Result:
         grid, finest, density = self.domain.scale, FINEST, 1.0
@@ -211,6 +211,6 @@ class AwareOrdinal:
 
 
 def _shares(sums: FloatArray, _: FloatArray) -> FloatArray:
-    """The prior of labels: their shares of the tasks, drawn towards even."""
+    """The prior of labels: their shares of the tasks, shrunk towards even."""
     tasks = sums.sum()
     return np.asarray((sums + EVEN * tasks / len(sums)) / ((1 + EVEN) * tasks))

@@ -1,4 +1,4 @@
-"""Which aggregator reads the reports that went through a channel."""
+"""The noise-aware aggregators by name, and the choice of one for a channel."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ AWARE_METHODS: Mapping[str, type[Any]] = MappingProxyType(
         for method in (AwareLabels, AwareOrdinal, AwareNumbers, AwareFactorization)
     }
 )
-"""The aggregators that know the channel, by name. They need a policy."""
+"""The noise-aware aggregators, by name. They need a policy."""
 
 _BEST = "aware"
 _SPECIAL = (AwareLabels, AwareFactorization)
 
 
 def is_aware(name: str) -> bool:
-    """Whether a method's name asks for one that knows the channel; "aware" is the fitting one."""
+    """Whether a method's name is a noise-aware one; "aware" chooses the one for the policy."""
     return name == _BEST or name in AWARE_METHODS
 
 
 def reads_numbers(name: str, domain: Domain) -> bool:
-    """Whether a method takes labels on their scale; refuses where they have none."""
+    """Whether a method takes labels on their scale; refuses labels without a scale."""
     if name not in (AwareNumbers.name, AwareOrdinal.name) or domain.is_numeric:
         return False
     if domain.kind is Kind.CATEGORICAL:
@@ -43,7 +43,7 @@ def reads_numbers(name: str, domain: Domain) -> bool:
 def aware_method(
     name: str, channel: Channel, domain: Domain, parameters: Mapping[str, Any]
 ) -> Aggregator:
-    """The aggregator of that name for a channel, or with "aware" the one that suits it."""
+    """The aggregator of that name for a channel; "aware" chooses the one that fits."""
     name = _suiting(channel, domain) if name == _BEST else name
     kind = AWARE_METHODS[name]
     known = settings_of(kind)

@@ -1,7 +1,8 @@
-"""Labels seen through a channel, by variational EM: one accuracy, or a confusion matrix, a worker.
+"""Labels through a channel, by variational EM: one accuracy or a confusion matrix per worker.
 
-Accuracies lie on a grid, and `coin_states` says what each makes of a worker's reports (the one-coin
-model). Confusion matrices have Dirichlet laws over their last axis and shrink towards the crowd's.
+In the one-coin model accuracies lie on a grid, and `coin_states` gives the law of a worker's
+reports for each. Confusion matrices have Dirichlet laws over their last axis and shrink towards the
+crowd's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.inference.steps.arithmetic import steady
 from sottovoce.inference.steps.confusions import Confusions, ConfusionSums, Posteriors
@@ -32,10 +33,10 @@ PARTICIPATION = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoinStates:
-    """What a worker may be like: state z with chance weights[z] before any report is seen.
+    """The possible states of a worker: state z has prior probability weights[z].
 
-    `accuracy[z]` is how often it is right, `participation[z]` how often it answers. A set of kind κ
-    has likelihood exp(log_in[z, κ]) when it holds the truth and exp(log_out[z, κ]) when not.
+    `accuracy[z]` is the probability of a right answer, `participation[z]` of any answer. A set of
+    kind κ has likelihood exp(log_in[z, κ]) if it contains the truth and exp(log_out[z, κ]) if not.
     """
 
     accuracy: FloatArray
@@ -46,7 +47,7 @@ class CoinStates:
 
 
 def sets_of(channel: SetChannel) -> Sets:
-    """The symbols by kind: how many labels a set holds, and whether NULL is in it."""
+    """The symbols by kind: the number of labels in a set, and whether it contains NULL."""
     null = channel.null if channel.hides_participation else np.zeros(channel.symbols, bool)
     keys = np.stack([channel.sizes, null.astype(np.int64)], axis=1)
     _, places = np.unique(keys, axis=0, return_inverse=True)
@@ -55,14 +56,15 @@ def sets_of(channel: SetChannel) -> Sets:
 
 
 def coin_states(channel: SetChannel, sets: Sets, participation: float = 0.0) -> CoinStates:
-    """All combinations of an accuracy, what the worker drew, and how often it takes part.
+    """All combinations of an accuracy, the worker's private draw, and its participation.
 
-    With accuracy a, participation d and s labels, an answer lies in a set of c labels with chance
+    With accuracy a, participation d and s labels, an answer lies in a set of c labels with
+    probability
 
         h = d (a [truth in set] + (1 - a) (c - [truth in set]) / (s - 1)) + (1 - d) [NULL in set]
 
-    and the set has likelihood outside + (inside - outside) h. Accuracies reach from chance to
-    0.99, each as likely; where participation is private and not given, so does it.
+    and the set has likelihood outside + (inside - outside) h. Accuracies range from chance to 0.99,
+    uniformly; so does participation, if it is private and not given.
     """
     labels = channel.labels
     accuracies = np.linspace(1 / labels, BEST, ACCURACIES)
@@ -83,7 +85,7 @@ def coin_states(channel: SetChannel, sets: Sets, participation: float = 0.0) -> 
         within = right + wrong * np.maximum(sizes - held, 0)
         chance = rate[:, None] * within + (1 - rate[:, None]) * null
         laws.append(np.log(outside + (inside - outside) * chance))
-    # A set without labels never holds the truth.
+    # A set without labels never contains the truth.
     log_in = np.where(sizes > 0, laws[0], laws[1])
     return CoinStates(accuracy, rate, weights, log_in, laws[1])
 
@@ -117,13 +119,13 @@ def _log_beta(concentration: FloatArray) -> FloatArray:
 
 
 POOLED = 10.0
-"""How many answers the first guess of the crowd's confusion counts as, for each truth."""
+"""The number of answers per truth that the first guess of the crowd's confusion counts as."""
 
 
 class ConfusionFit(NamedTuple):
-    """Where the rounds ended: `confusions[worker, truth]` has the parameters of a Dirichlet law.
+    """The end of the rounds: `confusions[worker, truth]` has the parameters of a Dirichlet law.
 
-    `bound` is what ln P(reports) is at least, up to the same constant as that of `CoinFit`.
+    `bound` is a lower bound on ln P(reports), up to the same constant as that of `CoinFit`.
     """
 
     confusions: FloatArray
@@ -150,18 +152,18 @@ def fit_confusions(
     max_rounds: int,
     tolerance: float,
 ) -> ConfusionFit:
-    """Mean-field posteriors of truths, answers and each worker's confusion, in turns.
+    """Alternating mean-field posteriors of truths, answers and each worker's confusion.
 
-    Workers' rows are Dirichlet(strength · crowd[t]) before any report, and `crowd[t]` is learnt
-    with them from `first[t]`. With C = `channel[answer, symbol]`:
+    Workers' rows have the prior Dirichlet(strength · crowd[t]), and `crowd[t]` is learnt with them
+    from `first[t]`. With C = `channel[answer, symbol]`:
 
         spreadₖ[t, x] = exp E ln confusionₖ[t, x]
         E   P(truthⱼ = t) ∝ share[t] Π (spreadₖ C)[t, symbolₖⱼ]
         M   counts of (truth, answer) = spreadₖ[t, x] Σ_y C[x, y] Nₖ[t, y] / (spreadₖ C)[t, y]
             confusionₖ[t] ~ Dirichlet(strength · crowd[t] + counts)
 
-    where Nₖ[t, y] = Σ P(truthⱼ = t) over the worker's reports y. The class shares are given: beside
-    free confusions they cannot be told from a leaning that all workers share.
+    where Nₖ[t, y] = Σ P(truthⱼ = t) over the worker's reports y. The class shares are given: with
+    free confusions they cannot be distinguished from a bias that all workers share.
     """
     workers = len(engine.workers)
     crowd = first
@@ -189,7 +191,7 @@ def _spread(confusions: FloatArray) -> FloatArray:
 
 
 def _table(spread: FloatArray, channel: FloatArray) -> FloatArray:
-    """P(symbol | truth, worker) as the passes read it: [worker · symbols + symbol, truth]."""
+    """P(symbol | truth, worker) in the layout of the passes: [worker · symbols + symbol, truth]."""
     seen = spread @ channel
     return steady(np.ascontiguousarray(seen.transpose(0, 2, 1)).reshape(-1, spread.shape[1]))
 
@@ -215,10 +217,10 @@ LEARNT = 0.1
 
 
 class CoinFit(NamedTuple):
-    """Where the rounds ended.
+    """The end of the rounds of the one-coin model.
 
     `states[worker, z]` is each worker's posterior over states, `classes` the parameters of the
-    Dirichlet posterior of the class shares, `bound` what ln P(reports) is at least, up to a
+    Dirichlet posterior of the class shares, `bound` a lower bound on ln P(reports), up to a
     constant of the channel.
     """
 
@@ -259,16 +261,16 @@ def fit_coins(
     max_rounds: int,
     tolerance: float,
 ) -> CoinFit:
-    """Mean-field posteriors of truths, workers' states and class shares, in turns.
+    """Alternating mean-field posteriors of truths, workers' states and class shares.
 
         E   P(truthⱼ = t) ∝ exp(E ln share[t]) Π exp(E ln P(set | t, stateₖ))
         M   P(stateₖ = z) ∝ weight[z] Π in[z]^agreement out[z]^(sets - agreement)
             shares ~ Dirichlet(concentration + expected tasks)
             weight ∝ Σₖ P(stateₖ = z) + m/10 · (first weight)
 
-    Each raises the bound on ln P(reports), but for the last, which learns the weights and is held
-    back by a tenth of the workers: free weights collapse when reports say little. Stops when the
-    bound grows by less than `tolerance` a report.
+    Each raises the bound on ln P(reports), except the last, which learns the weights and is
+    regularised by a tenth of the workers: free weights collapse when reports carry little
+    information. Stops when the bound grows by less than `tolerance` per report.
     """
     counts = engine.total(KindCounts(len(engine.workers), sets))
     rounds = _Rounds(engine, states, sets, counts)
@@ -297,7 +299,7 @@ def _pass(rounds: _Rounds, fit: CoinFit) -> SetCoinSums:
 
 def _worker_states(rounds: _Rounds, sums: SetCoinSums, weights: FloatArray) -> FloatArray:
     states = rounds.states
-    # A sum of posteriors can pass the number of sets by a rounding error.
+    # A sum of posteriors can exceed the number of sets by a rounding error.
     agreement = np.minimum(sums.agreement, rounds.counts)
     scores = agreement @ states.log_in.T + (rounds.counts - agreement) @ states.log_out.T
     return steady(softmax(scores + np.log(weights)))

@@ -1,1 +1,1 @@
-"""Truths from totals that keyholders opened: counts and sums with noise of a known law."""
+"""Truths from opened totals: counts and sums with noise of a known law."""

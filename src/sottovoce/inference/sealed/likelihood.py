@@ -1,15 +1,15 @@
-"""How likely the totals of a task are: counts of votes with noise of a known law in them.
+"""The likelihood of a task's totals: counts of votes with noise of a known law.
 
-Exact where counts are small. Each answer is right with chance p, and a wrong one is any other label
-alike. Of two labels the count is binomial. Of three or more, if m of n answers to a task with truth
-z are right, the n - m wrong ones are spread over the other labels whatever p is:
+Exact for small counts. Each answer is right with probability p, and a wrong one is uniform over the
+other labels. With two labels the count is binomial. With three or more, if m of n answers to a task
+with truth z are right, the n - m wrong ones are spread over the other labels independently of p:
 
     P(totals | z, p, n) = Σₘ Bin(m; n, p) P(noise_z = y_z - m) W_z(n - m)
     W_z(r) = E[ Πₖ P(noiseₖ = yₖ - Xₖ) ],   X ~ Multinomial(r, uniform over the labels k ≠ z)
 
-and W_z is a convolution, since multinomial counts are Poisson ones whose sum is given. Where counts
-are many they are Gaussian, with the exact mean and covariance. How many workers answered a task may
-itself be known from a noisy count only (`CountLaw`).
+and W_z is a convolution, because multinomial counts are Poisson counts conditioned on their sum.
+Large counts are Gaussian, with the exact mean and covariance. The number of workers who answered a
+task may itself be known from a noisy count only (`CountLaw`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from sottovoce.model import FloatArray
 from sottovoce.model.opened_totals import NoiseLaw, Opened
 
 PRIOR_TASKS = 10.0
-"""So many tasks a binomial spread of the counts weighs beside the one that was seen."""
+"""The number of tasks that a binomial spread of the counts weighs against the observed spread."""
 
 STRAY = 0.01
-"""The share of tasks that may have any count at all: no count is ruled out by the others'."""
+"""The share of tasks that may have any count: no count is excluded by the others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountLaw:
-    """The law of a task's count over all tasks: chances[i] is that of the count values[i]."""
+    """The law of a task's count over all tasks: chances[i] is the probability of values[i]."""
 
     values: npt.NDArray[np.int64]
     chances: FloatArray
@@ -48,7 +48,7 @@ class CountLaw:
         return float(self.chances @ np.square(self.values - self.mean))
 
     def given(self, noisy: npt.NDArray[np.int64], law: NoiseLaw) -> FloatArray:
-        """The posterior of each task's count, a row each, given the noisy one."""
+        """The posterior of each task's count, one row each, given the noisy count."""
         weights = self.chances * law.chances(noisy[:, np.newaxis] - self.values)
         totals = weights.sum(axis=1, keepdims=True)
         return np.where(totals > 0, weights / np.where(totals > 0, totals, 1), self.chances)
@@ -57,7 +57,7 @@ class CountLaw:
 def noisy_counts(opened: Opened) -> tuple[npt.NDArray[np.int64], float]:
     """Each task's noisy count, and the variance of its noise.
 
-    A slot of its own with two labels and with sums; the total of all labels or bins else.
+    A separate slot with two labels and with sums; otherwise the total of all labels or bins.
     """
     if opened.layout == "sum" or opened.size == 2:
         return opened.totals[:, 1], float(opened.variances[1])
@@ -65,10 +65,10 @@ def noisy_counts(opened: Opened) -> tuple[npt.NDArray[np.int64], float]:
 
 
 def counts_of(opened: Opened) -> CountLaw:
-    """The law of the counts, learnt from all noisy ones: Gaussian, cut to 0 … workers.
+    """The law of the counts, learnt from all noisy ones: Gaussian, truncated to 0 … workers.
 
-    Its mean is that of the noisy counts. Its variance is theirs without the noise's, drawn towards
-    that of workers who answer independently, as if ten more tasks had shown it.
+    Its mean is that of the noisy counts. Its variance is theirs minus the noise's, shrunk towards
+    the variance of workers who answer independently, which counts as ten more tasks.
     """
     noisy, noise = noisy_counts(opened)
     workers, tasks = opened.workers, len(noisy)
@@ -84,9 +84,9 @@ def counts_of(opened: Opened) -> CountLaw:
 
 
 def count_moments(opened: Opened, law: CountLaw | None = None) -> tuple[FloatArray, FloatArray]:
-    """The mean and the variance of each task's count, before its own totals are looked at.
+    """The mean and the variance of each task's count, before its own totals are used.
 
-    `law` is that of hidden counts, learnt from these tasks if it is not given.
+    `law` is the law of hidden counts; learnt from these tasks if not given.
     """
     tasks = len(opened.tasks)
     if opened.answered is not None:
@@ -96,23 +96,23 @@ def count_moments(opened: Opened, law: CountLaw | None = None) -> tuple[FloatArr
 
 
 def used_counts(opened: Opened) -> npt.NDArray[np.int64]:
-    """How many answers each task has: known, or the noisy count cut to what can be."""
+    """The number of answers of each task: known, or the noisy count clipped to possible values."""
     if opened.answered is not None:
         return opened.answered
     return np.clip(noisy_counts(opened)[0], 0, opened.workers)
 
 
 def _reach(variance: float) -> float:
-    """How far from the mean a count may lie so that leaving out the rest changes nothing."""
+    """How far from the mean a count may lie; the rest is negligible."""
     return 3.0 + 6.0 * float(np.sqrt(variance))
 
 
 BINARY_ROWS = 4096
-"""Tasks that are handled at once."""
+"""Tasks that are processed at once."""
 
 
 def binomial(count: int, chances: FloatArray) -> FloatArray:
-    """P(x of count) for x = 0 … count, a row each, and every chance, strictly between 0 and 1."""
+    """P(x of count) for x = 0 … count, one row each, and every chance, strictly between 0 and 1."""
     x = np.arange(count + 1, dtype=np.float64)[:, np.newaxis]
     ways = gammaln(count + 1) - gammaln(x + 1) - gammaln(count - x + 1)
     return np.asarray(np.exp(ways + x * np.log(chances) + (count - x) * np.log1p(-chances)))
@@ -138,11 +138,11 @@ def binary_public_likelihood(
 
 
 def binary_hidden_likelihood(opened: Opened, counts: CountLaw, chances: FloatArray) -> FloatArray:
-    """The same where the count is unknown too: d is the second label's lead, c the noisy count.
+    """The same with an unknown count: d is the second label's lead, c the noisy count.
 
         L = Σₙ P(n) P(noise = c - n) Σₓ Bin(x; n, chance) P(noise = d - (2x - n))
 
-    where P(n) is what all tasks' counts are like.
+    where P(n) is the law of all tasks' counts.
     """
     lead, noisy = opened.totals.T
     found = np.zeros((len(lead), len(chances)))
@@ -150,7 +150,7 @@ def binary_hidden_likelihood(opened: Opened, counts: CountLaw, chances: FloatArr
     leads = opened.laws[0].chances(lead[:, np.newaxis] - np.arange(-most, most + 1))
     for count, chance in zip(counts.values.tolist(), counts.chances.tolist(), strict=True):
         weight = chance * opened.laws[1].chances(noisy - count)
-        # Leads of so many answers: from -count to count, every second one.
+        # The leads of `count` answers: from -count to count, in steps of two.
         likely = leads[:, most - count : most + count + 1 : 2] @ binomial(count, chances)
         found += weight[:, np.newaxis] * likely
     return found
@@ -170,7 +170,7 @@ def log_density(
 
         diag(μ aₖ + σₖ²) + (v - μ) a aᵀ
 
-    whose inverse and determinant are known in closed form (Sherman and Morrison).
+    whose inverse and determinant have a closed form (Sherman and Morrison).
     """
     found = np.empty((len(totals), len(shares)))
     kinds, kind = np.unique(np.stack([mean, variance], axis=1), axis=0, return_inverse=True)
@@ -204,7 +204,7 @@ def one_right(labels: int, chances: FloatArray) -> FloatArray:
 
 
 SEVERAL_ROWS = 2048
-"""Tasks that are handled at once."""
+"""Tasks that are processed at once."""
 
 
 def several_public_likelihood(
@@ -260,7 +260,7 @@ def _right_and_wrong(
 
 
 def _left_out(factors: FloatArray) -> FloatArray:
-    """For every label the convolution of all other labels' factors, cut to their length."""
+    """For every label the convolution of all other labels' factors, truncated to their length."""
     labels = factors.shape[1]
     before, after = [_one(factors)], [_one(factors)]
     for label in range(labels - 1):
@@ -270,14 +270,14 @@ def _left_out(factors: FloatArray) -> FloatArray:
 
 
 def _one(factors: FloatArray) -> FloatArray:
-    """The convolution of nothing."""
+    """The empty convolution."""
     one = np.zeros((len(factors), factors.shape[2]))
     one[:, 0] = 1.0
     return one
 
 
 def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Row by row. By hand and not by Fourier: tails far below the top count too."""
+    """Row by row. Direct, not by Fourier transform: tails far below the peak matter too."""
     length = first.shape[1]
     found = np.zeros_like(first)
     for shift in range(length):

@@ -1,4 +1,4 @@
-"""Numbers from noisy sums, and from noisy histograms, in which some workers may answer anything."""
+"""Numbers from noisy sums, and from noisy histograms in which some answers may be arbitrary."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sottovoce.model.opened_totals import Opened
 
 @dataclass(frozen=True, slots=True)
 class SealedMean:
-    """The mean of the answers to each task, with the noise in it, cut to the range.
+    """The noisy mean of the answers to each task, clipped to the range.
 
         truth = low + (high - low)/R · total / n
 
-    Where participation is hidden, the total is of offsets from the centre of the range, and 1/n is
-    its expectation given the noisy count and those of all other tasks: a count that may be small
-    draws the truth to the centre, and never divides by what is hardly above 0.
+    If participation is hidden, the total is of offsets from the centre of the range, and 1/n is its
+    expectation given the noisy count and those of all other tasks: a count that may be small
+    shrinks the truth towards the centre, and nothing is divided by a number near 0.
 
-    The standard error covers the noise, exactly; the rounding of answers to R steps; and where n is
-    hidden, what is not known about 1/n. It does not cover the crowd: how much workers differ from
-    each other cannot be seen in a sum. The histogram shows it.
+    The standard error covers the noise, exactly; the rounding of answers to R steps; and, if n is
+    hidden, the uncertainty of 1/n. It does not cover the crowd: a sum does not show how much
+    workers differ. The histogram does.
     """
 
     name: ClassVar[str] = "sealed-mean"
@@ -48,9 +48,9 @@ class SealedMean:
 def numbers_found(
     name: str, opened: Opened, truths: FloatArray, error: FloatArray, known: npt.NDArray[np.bool_]
 ) -> Result:
-    """A result; a task of which nothing is known gets the others' mean, and their spread as error.
+    """A result; a task without information gets the others' mean, and their spread as error.
 
-    Where nothing is known of any task, that is the centre of the range, and the range's spread.
+    If no task has information, these are the centre of the range and the range's spread.
     """
     domain = opened.domain
     if known.any():
@@ -80,7 +80,7 @@ def _inverse_counts(opened: Opened) -> tuple[FloatArray, FloatArray]:
         return inverse, np.zeros(len(answered))
     counts = counts_of(opened)
     chances = counts.given(opened.totals[:, 1], opened.laws[1])
-    # A task that nobody answered has an offset of 0 but for noise: it draws to the centre.
+    # A task that nobody answered has an offset of 0 plus noise: it shrinks to the centre.
     each = np.divide(1.0, counts.values, out=np.zeros(len(counts.values)), where=counts.values > 0)
     inverse = chances @ each
     spread = chances @ np.square(each) - np.square(inverse)
@@ -89,39 +89,40 @@ def _inverse_counts(opened: Opened) -> tuple[FloatArray, FloatArray]:
 
 
 PER_BIN = 4
-"""Places of the truth that are tried within a bin."""
+"""The number of positions of the truth that are tried within a bin."""
 
 SPREADS = (0.015, 0.03, 0.06, 0.1, 0.16, 0.25)
 """Standard deviations of answers that are tried, as shares of the range."""
 
 STRAYS = (0.01, 0.05, 0.12, 0.22, 0.35)
-"""Shares of answers that have nothing to do with the truth, as they are tried."""
+"""Shares of stray answers (unrelated to the truth) that are tried."""
 
 ROUNDS = 3
-"""How often it is learnt where stray answers fall."""
+"""The number of rounds that learn where stray answers fall."""
 
 EVEN = 0.2
-"""The share of stray answers that may fall anywhere, whatever was seen."""
+"""The share of stray answers that may fall anywhere, independent of the totals."""
 
 ENOUGH = 1_000
-"""From so many tasks the crowd's spread and strays are known as well as they need be."""
+"""This many tasks determine the crowd's spread and strays well enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealedHistogram:
-    """The median of what each task's truth may be, under a model in which some answers are stray.
+    """The posterior median of each task's truth, under a model with stray answers.
 
-    Of the answers to a task with truth μ a share 1 - γ is Gaussian around μ with deviation σ, cut
-    to the range; the others fall where stray answers fall on all tasks, such as at an end:
+    Of the answers to a task with truth μ, a share 1 - γ is Gaussian around μ with deviation σ,
+    clipped to the range; the others fall where stray answers fall on all tasks, for example at one
+    end:
 
         a_b(μ) = (1 - γ) [Φ((top_b - μ)/σ) - Φ((bottom_b - μ)/σ)] + γ g_b
 
     Totals are Gaussian around n·a with the exact covariance of counts and noise (`normal`). σ and γ
-    count with their likelihood over all tasks, and g is learnt in a few rounds from what is left
-    over. Every μ in the range is as likely beforehand.
+    are weighted by their likelihood over all tasks, and g is learnt in a few rounds from the
+    residuals. The prior of μ is uniform over the range.
 
-    The standard error is the deviation of μ given the totals: it covers the noise, the crowd's
-    spread and the width of the bins, if the model holds.
+    The standard error is the posterior deviation of μ: it covers the noise, the crowd's spread and
+    the width of the bins, if the model holds.
     """
 
     name: ClassVar[str] = "sealed-histogram"
@@ -168,7 +169,7 @@ class _Totals:
 
 
 def _core(places: FloatArray, spread: float, bins: int) -> FloatArray:
-    """The share of each bin for every place of the truth; what leaves the range stays at its end.
+    """The share of each bin for every position of the truth; the end bins include the tails.
 
     >>> _core(np.array([0.5]), 0.1, 2).tolist()
     [[0.5, 0.5]]
@@ -183,7 +184,7 @@ def _mixed(cores: FloatArray, strays: FloatArray, share: float) -> FloatArray:
 
 
 def _crowd(some: _Totals, cores: FloatArray, strays: FloatArray) -> FloatArray:
-    """The chance of every spread (a row) and every share of strays, given all totals."""
+    """The probability of every spread (a row) and every share of strays, given all totals."""
     shares = np.array([[_mixed(core, strays, share) for share in STRAYS] for core in cores])
     logs = some.logs(shares.reshape(-1, shares.shape[-1])).reshape(-1, *shares.shape[:-1])
     evidence = logsumexp(logs, axis=3).sum(axis=0)
@@ -192,9 +193,9 @@ def _crowd(some: _Totals, cores: FloatArray, strays: FloatArray) -> FloatArray:
 
 
 def _strays(some: _Totals, cores: FloatArray, strays: FloatArray) -> FloatArray:
-    """Where stray answers fall: what the likeliest crowd's truths leave over, and a part anywhere.
+    """Where stray answers fall: the residuals under the likeliest crowd, and a uniform part.
 
-    Bins of the truth's own core say nothing about it, and count as little as the core leaves.
+    Bins in the core of a truth carry little information about strays and count accordingly.
     """
     weights = _crowd(some, cores, strays)
     spread, place = np.unravel_index(weights.argmax(), weights.shape)
@@ -215,7 +216,7 @@ def _strays(some: _Totals, cores: FloatArray, strays: FloatArray) -> FloatArray:
 def _posterior(
     totals: _Totals, cores: FloatArray, strays: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """The chance of every place of each task's truth, over the crowds that may be."""
+    """The probability of every position of each task's truth, over the possible crowds."""
     found = np.zeros((len(totals.totals), cores.shape[1]))
     for spread, place in np.argwhere(weights > 1e-3 * weights.max()):
         logs = totals.logs(_mixed(cores[spread], strays, STRAYS[place]))
@@ -229,7 +230,7 @@ def _normalised(logs: FloatArray) -> FloatArray:
 
 
 def _medians(places: FloatArray, chances: FloatArray) -> FloatArray:
-    """Where half the chance lies below, interpolated within a place's cell."""
+    """The posterior median, interpolated within a cell."""
     width = places[1] - places[0]
     upto = np.cumsum(chances, axis=1)
     row = np.arange(len(chances))

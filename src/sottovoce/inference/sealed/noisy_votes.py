@@ -1,6 +1,6 @@
 """Labels from noisy counts of votes.
 
-What a crowd is like is learnt from all tasks at once, and each task's label follows given that.
+The crowd's parameters are learnt from all tasks at once; each task's label follows from them.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from sottovoce.model import FloatArray, Provenance, Result
 from sottovoce.model.opened_totals import Opened
 
 CONCENTRATIONS = (3.0, 8.0, 20.0, 60.0, 250.0)
-"""How alike tasks are: a + b of the beta law from which each task's accuracy comes."""
+"""The concentrations that are tried: a + b of the beta law of each task's accuracy."""
 
 ALIKE = (0.05, 0.1, 0.2, 0.3, 0.35)
-"""The chance of each of them beforehand: tasks are rather alike."""
+"""Their prior probabilities: tasks are probably similar."""
 
 MEANS = 20
 """Mean accuracies that are tried, from chance to nearly 1."""
@@ -37,16 +37,16 @@ SHARES = (0.12, 0.3, 0.5, 0.7, 0.88)
 """Shares of the second of two labels that are tried."""
 
 EVEN = (0.1, 0.2, 0.4, 0.2, 0.1)
-"""The chance of each of them beforehand: labels are rather equally frequent."""
+"""Their prior probabilities: labels are probably about equally frequent."""
 
 UNLIKE = 0.5
-"""The standard deviation, in log-odds, by which accuracies on two labels differ beforehand."""
+"""The prior standard deviation, in log-odds, of the difference of accuracies on two labels."""
 
 ENOUGH = 2_000
-"""From so many tasks a crowd is known as well as it need be."""
+"""This many tasks determine a crowd well enough."""
 
 LEAST = 1e-4
-"""Crowds so many times less likely than the likeliest are left out."""
+"""Crowds less likely than the likeliest by this factor are left out."""
 
 ROUNDS = 60
 """Rounds for the shares of three or more labels."""
@@ -54,7 +54,7 @@ ROUNDS = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrowdModel:
-    """Crowds that may be, row by row: chance, shares of labels, and a law of accuracy per label.
+    """Possible crowds, one per row: probability, shares of labels, and a law of accuracy per label.
 
     `laws[crowd, label]` is a column of `accuracies`, the beta laws over the grid.
     """
@@ -71,7 +71,7 @@ class CrowdModel:
 
 
 def accuracy_grid(answers: int) -> FloatArray:
-    """Accuracies between 0 and 1, close enough for tasks with so many answers; 1 - grid is it too.
+    """Accuracies between 0 and 1, fine enough for this many answers; symmetric under 1 - x.
 
     >>> len(accuracy_grid(50)), float(accuracy_grid(50)[0])
     (50, 0.01)
@@ -81,12 +81,12 @@ def accuracy_grid(answers: int) -> FloatArray:
 
 
 def learn_crowd(likelihood: FloatArray, grid: FloatArray) -> CrowdModel:
-    """The crowds that may have given such totals, from P(totals | truth, accuracy).
+    """The possible crowds for these totals, from P(totals | truth, accuracy).
 
-    A task's accuracy comes from a beta law, so that tasks may differ in difficulty. Its mean and
-    concentration, and the labels' shares, are not fixed at their likeliest values: all that are
-    likely enough count with their chance. So few tasks do not make it sure of itself. With two
-    labels, each has its own mean; with more, all have one.
+    A task's accuracy comes from a beta law, so tasks may differ in difficulty. Its mean and
+    concentration, and the labels' shares, are not fixed at their likeliest values: all likely
+    enough values count with their probability. So a few tasks do not make it overconfident. With
+    two labels, each has its own mean; with more, all share one.
     """
     labels = likelihood.shape[1]
     means = np.linspace(1 / labels, 1, MEANS + 1)[:-1] + 0.5 * (1 - 1 / labels) / MEANS
@@ -98,7 +98,7 @@ def learn_crowd(likelihood: FloatArray, grid: FloatArray) -> CrowdModel:
 
 
 def label_posterior(likelihood: FloatArray, crowd: CrowdModel) -> FloatArray:
-    """P(truth = label | totals) of every task, over all crowds that may be."""
+    """P(truth = label | totals) of every task, over all possible crowds."""
     given = likelihood @ crowd.accuracies
     found = np.zeros(given.shape[:2])
     for chance, shares, laws in zip(crowd.chances, crowd.shares, crowd.laws, strict=True):
@@ -108,7 +108,7 @@ def label_posterior(likelihood: FloatArray, crowd: CrowdModel) -> FloatArray:
 
 
 def _beta_laws(grid: FloatArray, means: FloatArray) -> FloatArray:
-    """The beta law of every concentration and mean over the grid, a column each."""
+    """The beta law of every concentration and mean over the grid, one per column."""
     spread = np.repeat(CONCENTRATIONS, len(means))
     mean = np.tile(means, len(CONCENTRATIONS))
     logs = np.outer(np.log(grid), spread * mean - 1)
@@ -150,7 +150,7 @@ def _two_labels(given: FloatArray, means: FloatArray, laws: FloatArray) -> Crowd
 
 
 def _more_labels(given: FloatArray, laws: FloatArray) -> CrowdModel:
-    """Every law of accuracy, with the shares of the labels that suit it best."""
+    """Every law of accuracy, with the best-fitting shares of the labels."""
     tasks, labels, count = given.shape
     shares = np.full((labels, count), 1 / labels)
     for _ in range(ROUNDS):
@@ -174,29 +174,30 @@ def _normalised(logs: FloatArray) -> FloatArray:
 
 
 MOST_PUBLIC, MOST_HIDDEN = 128, 64
-"""Answers to a task up to which more than two labels, or hidden counts, are counted out."""
+"""Up to this many answers per task, three or more labels, or hidden counts, are exact."""
 
 ROWS = 4096
-"""Tasks that are handled at once."""
+"""Tasks that are processed at once."""
 
 TINY = 1e-280
-"""Added to likelihoods, so that totals which no crowd explains say nothing."""
+"""Added to likelihoods, so that totals that no crowd explains carry no information."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealedVotes:
     """The probability of each label, given the totals and the law of their noise.
 
-    An answer to a task is right with the task's own chance, which comes from a beta law; a wrong
-    one is any other label alike. So counts are beta-binomial, and a total is a count with noise:
+    An answer to a task is right with the task's own probability, which comes from a beta law; a
+    wrong one is uniform over the other labels. So counts are beta-binomial, and a total is a count
+    with noise:
 
         P(totals | truth) = Σ counts  P(counts | truth, crowd) P(noise = totals - counts)
 
-    Exactly so with two labels; with more while tasks have up to 128 answers, and where counts are
-    hidden up to 64. Beyond that counts and noise are Gaussian with their exact covariance. The
-    crowd (`learn_crowd`) is learnt from all tasks. Where participation is hidden, the number of
-    answers is unknown, and the noisy count is evidence of it. Nothing tells workers apart, so there
-    are no weights of theirs.
+    This is exact with two labels; with more, for up to 128 answers per task, and for hidden counts
+    up to 64. Beyond that counts and noise are Gaussian with their exact covariance. The crowd
+    (`learn_crowd`) is learnt from all tasks. If participation is hidden, the number of answers is
+    unknown, and the noisy count is evidence about it. Workers cannot be distinguished, so they have
+    no weights.
     """
 
     name: ClassVar[str] = "sealed-votes"
@@ -218,9 +219,9 @@ class SealedVotes:
 
 @dataclass(frozen=True, slots=True)
 class SealedMajorityVote:
-    """The label with the largest total, and its share of the votes as far as noise leaves one.
+    """The label with the largest total, and its share of the votes.
 
-    Totals below 0 count as 0. A task without any vote left has all labels alike. Shares are no
+    Totals below 0 count as 0. A task with no positive total has equal shares. Shares are not
     probabilities: `SealedVotes` gives those.
     """
 
@@ -250,8 +251,8 @@ def _votes(opened: Opened) -> FloatArray:
 class _Likelihood:
     """P(totals | truth, accuracy) of some tasks: tasks by labels by the grid, up to a factor each.
 
-    What all tasks have in common is worked out once: the grid, and how many answers there may be
-    where that is hidden.
+    Everything that tasks have in common is computed once: the grid, and the possible numbers of
+    answers if those are hidden.
     """
 
     grid: FloatArray
@@ -286,7 +287,7 @@ class _Likelihood:
     def _gaussian(self, opened: Opened) -> FloatArray:
         votes, noise = _votes(opened), opened.variances
         if opened.size == 2:
-            # Lead and count have noise alike, so half their sum and half their difference are
+            # Lead and count have equal noise, so half their sum and half their difference are
             # uncorrelated, with half the variance.
             noise = np.full(2, noise.mean() / 2)
         moments = count_moments(opened, self.counts)
@@ -301,13 +302,13 @@ class _Likelihood:
 
 
 def _part(opened: Opened, rows: slice) -> Opened:
-    """Some of the tasks."""
+    """A subset of the tasks."""
     answered = None if opened.answered is None else opened.answered[rows]
     return replace(opened, tasks=opened.tasks[rows], totals=opened.totals[rows], answered=answered)
 
 
 def _both(second: FloatArray) -> FloatArray:
-    """P(totals | truth, accuracy) for both labels: the grid is its own mirror image."""
+    """P(totals | truth, accuracy) for both labels: the grid is symmetric."""
     return np.stack([second[:, ::-1], second], axis=1)
 
 

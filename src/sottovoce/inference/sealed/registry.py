@@ -15,13 +15,13 @@ from sottovoce.model.opened_totals import Opened
 
 
 class SealedMethod(Protocol):
-    """Finds truths in totals of one layout."""
+    """Infers truths from totals of one layout."""
 
     name: ClassVar[str]
     layout: ClassVar[str]
 
     def fit(self, opened: Opened) -> Result:
-        """The truths, with how sure they are."""
+        """The truths, with their confidence or standard errors."""
         ...
 
 
@@ -31,11 +31,11 @@ SEALED_METHODS: Mapping[str, SealedMethod] = MappingProxyType(
         for method in (SealedVotes(), SealedMajorityVote(), SealedMean(), SealedHistogram())
     }
 )
-"""Every method for opened totals under its name; the first of a layout is the usual one."""
+"""Every method for opened totals under its name; the first of a layout is the default."""
 
 
 def sealed_method(name: str, layout: str) -> SealedMethod:
-    """The method of that name, or with "auto" the usual one; one for another layout is refused.
+    """The method of that name, or with "auto" the default one; refuses one for another layout.
 
     >>> sealed_method("auto", "sum").name
     'sealed-mean'
@@ -47,5 +47,7 @@ def sealed_method(name: str, layout: str) -> SealedMethod:
         raise unknown_method(name, SEALED_METHODS)
     if SEALED_METHODS[name] not in fitting:
         those = ", ".join(method.name for method in fitting)
-        raise UsageError(f"{name} does not read totals of layout {layout}; these do: {those}")
+        raise UsageError(
+            f"{name} does not read totals of layout {layout}; these methods do: {those}"
+        )
     return SEALED_METHODS[name]

@@ -2,7 +2,7 @@
 
 - Sums are exact in any order (`split`): of all values, of rows and columns, over the reports of
   each task, or of each group of reports.
-- `steady` rounds, so that the order of additions decides nothing.
+- `steady` rounds, so that the order of additions has no effect.
 - NumPy reduces a short last axis slowly: reductions over the labels of each task go label by label
   over contiguous columns, which is several times faster.
 - A kernel is compiled once per machine, and only when it is first used (`compiled`).
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sottovoce.model import CodedArray, Codes, FloatArray, StartsArray
 
 COMPILED_FROM = 100_000
-"""From so many rows on compiled code is used: below, nothing waits for a compiler."""
+"""From this number of rows on compiled code is used; smaller tables do not wait for a compiler."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,8 +29,8 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """The function as machine code, cached on disk, running without the interpreter's lock.
 
     No fast-math: additions happen in the order written, so results do not depend on the compiler's
-    choices. numba is imported here, so that whoever stays below the size where compiling pays
-    never waits for it. Where no folder can be written to, each process compiles for itself.
+    choices. numba is imported here, so that small tables never wait for it. If no folder is
+    writable, each process compiles for itself.
     """
     import numba
 
@@ -50,10 +50,11 @@ def split(
     `top` is the largest absolute value of the group a value belongs to and `count` the group's
     size. Each part is a multiple of a power of two so coarse that adding up the group never rounds
     (Demmel & Nguyen 2013, pre-rounding): `high` keeps about 52 − log₂ n bits below the largest
-    value, `low` as many again, and what is left is beyond what a plain sum would keep.
+    value, `low` the next as many bits, and the rest is below what a plain sum would keep.
 
-    Inference iterates, and can sit on an unstable balance where a difference in the last bit grows
-    severalfold each round. With exact sums the same answers in another order give the same bits.
+    Inference iterates, and can be at an unstable equilibrium where a difference in the last bit
+    grows severalfold each round. With exact sums the same answers in another order give the same
+    bits.
     """
     growth = np.frexp(np.asarray(count, np.float64))[1] + 1
     exponent = np.frexp(np.asarray(top, np.float64))[1] + growth
@@ -62,7 +63,7 @@ def split(
 
 
 def total(values: FloatArray) -> float:
-    """The sum of all values, the same for any order of them."""
+    """The sum of all values, independent of their order."""
     high, low = split(values, np.abs(values).max(initial=0.0), values.size)
     return float(high.sum() + low.sum())
 
@@ -82,10 +83,10 @@ _SPLIT = float(2**13 + 1)
 def steady(values: FloatArray) -> FloatArray:
     """The values rounded to 40 significant bits (about 1e-12 relative; Veltkamp's splitting).
 
-    Sums of the same numbers in another order differ in their last bits. Iterated inference can
-    sit on an unstable balance, where such a difference doubles each round until it decides which
-    of two equal labels wins. Every aggregator therefore rounds its worker parameters once a round:
-    what is equal but for the order of additions stays equal.
+    Sums of the same numbers in another order differ in their last bits. Iterated inference can be
+    at an unstable equilibrium, where the difference doubles each round until it decides which of
+    two equal labels wins. Every aggregator therefore rounds its worker parameters once a round:
+    values that differ only by the order of additions stay equal.
     """
     scaled = values * _SPLIT
     return np.asarray(scaled - (scaled - values))
@@ -102,20 +103,20 @@ def row_max(scores: FloatArray) -> FloatArray:
 
 
 def row_sum(scores: FloatArray) -> FloatArray:
-    """The sum of each row, the same for any order of the labels."""
+    """The sum of each row, independent of the order of the labels."""
     top = row_max(np.abs(scores))[:, np.newaxis]
     high, low = split(scores, top, scores.shape[1])
     return _left_to_right(high) + _left_to_right(low)
 
 
 def column_sum(scores: FloatArray) -> FloatArray:
-    """The sum of each column, the same for any order of the rows."""
+    """The sum of each column, independent of the order of the rows."""
     high, low = split(scores, np.abs(scores).max(axis=0, initial=0.0), len(scores))
     return np.asarray(high.sum(axis=0) + low.sum(axis=0))
 
 
 def shares(scores: FloatArray) -> FloatArray:
-    """Non-negative scores scaled to sum to one in each row; even where they are all zero."""
+    """Non-negative scores scaled to sum to one in each row; uniform if all are zero."""
     totals = _left_to_right(scores)
     empty = totals <= 0
     if empty.any():

@@ -18,7 +18,7 @@ from sottovoce.seams import Kernel
 
 @dataclass(frozen=True, slots=True)
 class CoinSums:
-    """What one pass adds up, as views of one array of length workers + 2 · labels + 1."""
+    """The sums of one pass, as views of one array of length workers + 2 · labels + 1."""
 
     array: FloatArray
     labels: int
@@ -40,7 +40,7 @@ class CoinSums:
 
     @property
     def log_mass(self) -> float:
-        """Σ ln of what the posteriors were divided by."""
+        """Σ ln of the posteriors' normalising constants."""
         return float(self.array[-1])
 
 
@@ -115,7 +115,7 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
 
 @cache
 def _coins_kernel(labels: int) -> Callable[..., None]:
-    """As in `confusions`: products in runs that cannot leave the range of a float64."""
+    """As in `confusions`: products in runs that stay within the range of a float64."""
 
     @compiled
     def run(starts, coded, odds, prior, out):  # type: ignore[no-untyped-def]

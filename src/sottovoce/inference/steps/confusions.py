@@ -1,6 +1,6 @@
 """Dawid-Skene's E step and M step, fused into one pass over the reports.
 
-A table of all workers can be narrowed to some of them (`narrowed`).
+A table of all workers can be restricted to a subset (`narrowed`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sottovoce.seams import Kernel
 
 
 def narrowed(table: npt.NDArray[Any], workers: Codes, count: int) -> npt.NDArray[Any]:
-    """The rows of some of `count` workers, in a table that has as many rows for each of them.
+    """The rows of a subset of `count` workers, in a table with equally many rows for each worker.
 
     >>> import numpy as np
     >>> narrowed(np.arange(6), np.array([2, 0], np.int32), 3)
@@ -34,7 +34,7 @@ def narrowed(table: npt.NDArray[Any], workers: Codes, count: int) -> npt.NDArray
 FLOOR = 1e-10
 """The smallest prior probability, and the smallest expected count."""
 RUN = 16
-"""So many probabilities can be multiplied without leaving the range of a float64.
+"""This many probabilities can be multiplied within the range of a float64.
 
 The smallest is about FLOOR divided by a worker's answers: 1e-18 for 10^8 of them.
 """
@@ -47,7 +47,7 @@ Errors: TypeAlias = FloatArray | npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class ConfusionSums:
-    """What one pass adds up, as views of one array of shape (workers · labels + 2, labels).
+    """The sums of one pass, as views of one array of shape (workers · labels + 2, labels).
 
     `counts[worker · labels + answer, truth]` = Σ posterior(truth) over the worker's answers,
     `tasks[truth]` = Σ posterior(truth) over tasks, `log_likelihood` = Σ ln P(answers to the task).
@@ -57,12 +57,12 @@ class ConfusionSums:
 
     @property
     def counts(self) -> FloatArray:
-        """Expected answers of each worker, by answer and truth."""
+        """The expected number of answers of each worker, by answer and truth."""
         return self.array[:-2]
 
     @property
     def tasks(self) -> FloatArray:
-        """Expected tasks of each truth."""
+        """The expected number of tasks of each truth."""
         return np.asarray(self.array[-2])
 
     @property
@@ -77,8 +77,8 @@ class Confusions:
 
         posterior(truth) = prior(truth) Π P(answer | truth, worker) / P(answers to the task)
 
-    summed into `ConfusionSums`. `known[task]` is a gold label, or −1: such a task's likelihood is
-    that of its answers and its truth together. Opens each worker's expected confusion counts.
+    summed into `ConfusionSums`. `known[task]` is a gold label, or −1: the likelihood of a gold task
+    is that of its answers and its truth together. Opens each worker's expected confusion counts.
     """
 
     errors: Errors
@@ -183,7 +183,7 @@ class VoteConfusions:
 
 
 def _known_in(known: Codes | None, part: LabelPart) -> Codes:
-    """The part's gold labels; empty when no task has one."""
+    """The part's gold labels; empty if no task has one."""
     if known is None:
         return np.empty(0, np.int32)
     return known[part.first : part.first + part.tasks]
@@ -193,7 +193,7 @@ def _expected(
     part: LabelPart, errors: Errors, prior: FloatArray, known: Codes | None
 ) -> tuple[FloatArray, FloatArray]:
     """Each task's posterior and log-likelihood, in log space."""
-    with np.errstate(divide="ignore"):  # ln 0 where a worker never gives an answer: never read
+    with np.errstate(divide="ignore"):  # ln 0 if a worker never gives an answer: never read
         logs = np.log(errors.astype(np.float64, copy=False))
     scores = np.log(prior) + segment_sums(logs[part.report], part.starts)
     gold = _known_in(known, part)
@@ -214,10 +214,10 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
 
 
 def _side_by_side(errors: Errors) -> Errors:
-    """A table of shape (rows, 2, labels): the errors, and zeros for the counts to be added up.
+    """A table of shape (rows, 2, labels): the errors, and zeros for the counts.
 
-    What a report reads and what it adds to then share a line of the processor's cache (all of it
-    for four labels), which halves the misses once the table has outgrown the cache.
+    The numbers that a report reads and adds to then share a line of the processor's cache (all of
+    it for four labels), which halves the misses once the table exceeds the cache.
     """
     rows, labels = errors.shape
     size, line = rows * 2 * labels, _CACHE_LINE // errors.itemsize
@@ -232,7 +232,7 @@ def _side_by_side(errors: Errors) -> Errors:
 def _pass_kernel(labels: int) -> Callable[..., None]:
     """The E step of each task, then its row (if there are rows) or the sums of the M step.
 
-    errors[row, 0] is read, counts[row, side] added to. `labels` is a constant to the compiler,
+    errors[row, 0] is read, counts[row, side] added to. `labels` is a constant for the compiler,
     which unrolls the inner loops. Probabilities are multiplied in runs short enough not to
     underflow, and only longer tasks need logarithms: most of a pass is multiplying and adding.
     """

@@ -1,7 +1,7 @@
-"""Posteriors of truths on a grid, given what each worker is thought to be: one pass over reports.
+"""Posteriors of truths on a grid, given the workers' states: one pass over reports.
 
 A report is a symbol. `logs[symbol, state, point]` = ln P(symbol | truth = grid[point], state of the
-worker), and `shares[worker, state]` is how likely the worker is in each state.
+worker), and `shares[worker, state]` is the probability of each state of the worker.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
 NEGLIGIBLE = 1e-9
-"""A point of smaller posterior probability says nothing about workers."""
+"""Points of smaller posterior probability are ignored in the sums over workers."""
 NARROW = 1.5
-"""A posterior whose deviation is at most so many grid steps is refined by a parabola."""
+"""A posterior whose deviation is at most this many grid steps is refined by a parabola."""
 
 _CELLS = 2_000_000
-"""So many numbers a chunk of tasks may have in one array: 16 MB."""
+"""The most numbers in one array of a chunk of tasks: 16 MB."""
 
 _NONE = np.empty((0, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class GridSums:
-    """What one pass adds up, as views of one array of workers · states + points + tasks numbers.
+    """The sums of one pass, as views of one array of workers · states + points + tasks numbers.
 
     `workers[worker, state]` = Σ over the worker's reports of E ln P(symbol | truth, state),
     `points` = Σ over tasks of the posterior, `truths[task]` = the mean of the task's posterior.
@@ -62,12 +62,12 @@ class GridSums:
 
 @dataclass(frozen=True, slots=True)
 class Grids:
-    """The posterior of every task, then the sums that say what workers and the prior are.
+    """The posterior of every task, then the sums for the workers' states and the prior.
 
         τⱼ(t) ∝ exp( ln prior(t) + Σᵢ Σ_q rᵢ(q) ln P(symbolᵢⱼ | t, q) )
 
     summed into `GridSums`. Points with τ below 1e-9 are left out of the sums over workers. Opens
-    how well each worker agrees with the crowd, and the truths as they stand.
+    how well each worker agrees with the crowd, and the current truths.
     """
 
     logs: FloatArray
@@ -143,9 +143,9 @@ class GridPosteriors:
 class GridTruths:
     """Each task's truth and its standard error: mean and deviation of the posterior.
 
-    Where the deviation is at most 1.5 grid steps, the parabola through the log posterior at its
-    highest point and the two beside it gives both: its vertex and its curvature. So a truth can
-    lie between points. The grid is even. Rows are (truth, standard error).
+    If the deviation is at most 1.5 grid steps, the parabola through the log posterior at its
+    maximum and the two neighbouring points gives both: its vertex and its curvature. So a truth can
+    lie between points. The grid has equal steps. Rows are (truth, standard error).
     """
 
     logs: FloatArray
@@ -183,7 +183,7 @@ class _Pairs:
 
 
 def _chunks(part: LabelPart, width: int) -> Iterator[LabelPart]:
-    """Some tasks at a time, so that a row of `width` for each task and each pair fits memory."""
+    """Some tasks at a time, so that `width` numbers per task and per pair fit into memory."""
     most, begin = max(_CELLS // width, 1), 0
     while begin < part.tasks:
         reach = np.searchsorted(part.starts, part.starts[begin] + most, side="right") - 1
@@ -209,7 +209,7 @@ def _scores(
         weights[:, state] = grouped_sums(pairs.inverse, column, len(pairs.task))
     scores = np.tile(log_prior, (part.tasks, 1))
     if len(pairs.task):
-        # Pairs are in the order of symbols, so reports in any order add up the same.
+        # Pairs are in the order of symbols, so the order of reports does not change the sums.
         tasks, firsts = np.unique(pairs.task, return_index=True)
         scores[tasks] += np.add.reduceat(_by_symbol(pairs, weights, logs), firsts, axis=0)
     return scores
@@ -237,7 +237,7 @@ def _refined(scores: FloatArray, grid: FloatArray) -> FloatArray:
     bend = np.minimum(left - 2 * top + right, -NEGLIGIBLE)
     narrow = (variance <= (NARROW * step) ** 2) & (peak == inner)
     vertex = grid[inner] + 0.5 * step * np.clip((left - right) / bend, -1, 1)
-    # A truth at an end of the grid is known to lie in a cell, no better.
+    # A truth at an end of the grid is known only to be in that cell.
     error = np.where(narrow, step / np.sqrt(-bend), np.sqrt(variance + step**2 / 12))
     return np.stack([np.where(narrow, vertex, mean), error], axis=1)
 
@@ -245,7 +245,7 @@ def _refined(scores: FloatArray, grid: FloatArray) -> FloatArray:
 def _score_kernel(
     logs: FloatArray, shares: FloatArray, log_prior: FloatArray
 ) -> Callable[[LabelPart], FloatArray]:
-    """The compiled twin of `_scores`."""
+    """The compiled version of `_scores`."""
     run = _grid_kernel()
 
     def scores(part: LabelPart) -> FloatArray:
@@ -265,8 +265,8 @@ def _grid_kernel() -> Callable[..., None]:
 def _grid_pass(starts, coded, logs, shares, log_prior, grid, rows, workers, points, truths):  # type: ignore[no-untyped-def]
     """Each task's log posterior, then its row (if there are rows) or the sums of a round.
 
-    Reports of a task that share a symbol are one: `place[symbol]` is the symbol's row among those
-    of the task, and what its workers are, or learn, is added up there first.
+    Reports of a task that share a symbol are combined: `place[symbol]` is the symbol's row among
+    those of the task, and its workers' values are added up there first.
     """
     symbols, states, size = logs.shape
     longest = 0

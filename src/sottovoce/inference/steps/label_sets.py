@@ -20,7 +20,7 @@ from sottovoce.seams import Kernel
 class Sets(NamedTuple):
     """The labels of each symbol, members[starts[y] : starts[y + 1]], and its kind.
 
-    Symbols of one kind have the same law but for which labels they hold.
+    Symbols of one kind have the same law except for the labels they contain.
     """
 
     starts: StartsArray
@@ -31,7 +31,7 @@ class Sets(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetCoinSums:
-    """What one pass adds up, as views of one array of length workers · kinds + labels + 1."""
+    """The sums of one pass, as views of one array of length workers · kinds + labels + 1."""
 
     array: FloatArray
     labels: int
@@ -49,7 +49,7 @@ class SetCoinSums:
 
     @property
     def log_mass(self) -> float:
-        """Σ ln of what the posteriors were divided by."""
+        """Σ ln of the posteriors' normalising constants."""
         return float(self.array[-1])
 
 
@@ -124,7 +124,7 @@ class SetPosteriors:
 
 @dataclass(frozen=True, slots=True)
 class KindCounts:
-    """How many sets of each kind each worker reported. Opens who took part how much."""
+    """The number of sets of each kind that each worker reported. Opens who took part how much."""
 
     workers: int
     sets: Sets
@@ -152,7 +152,7 @@ def _places(part: LabelPart, sets: Sets) -> npt.NDArray[np.int64]:
 
 
 def _members(part: LabelPart, sets: Sets) -> tuple[npt.NDArray[np.int64], Codes]:
-    """Every label of every set, and which report of the part it belongs to."""
+    """Every label of every set, and the report of the part to which it belongs."""
     symbol = (part.report % part.labels).astype(np.int64)
     sizes = np.diff(sets.starts)[symbol]
     rows = np.repeat(np.arange(len(symbol)), sizes)
@@ -180,8 +180,8 @@ def _pass_kernel() -> Callable[..., None]:
 def _set_pass(starts, coded, symbols, set_starts, members, kind, kinds, odds, prior, rows, out):  # type: ignore[no-untyped-def]
     """The E step of each task, then its row (if there are rows) or the sums of the M step.
 
-    As in `confusions`: products in runs that cannot leave the range of a float64. One for any
-    number of labels: a report touches those of its set, and there is no loop to unroll.
+    As in `confusions`: products in runs that stay within the range of a float64. One version for
+    any number of labels: a report touches those of its set, and there is no loop to unroll.
     """
     labels = len(prior)
     posterior = np.empty(labels, np.float64)

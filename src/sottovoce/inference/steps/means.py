@@ -1,6 +1,6 @@
-"""Weighted means per task, how far each worker is from them, and how far numbers are apart.
+"""Weighted means per task, each worker's distance from them, and the spread of numbers.
 
-Numbers are apart within tasks, between tasks, or from a centre.
+The spread is measured within tasks, between tasks, or from a centre.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
 Scaling: TypeAlias = Literal["none", "deviation", "variance"]
-"""What squared errors are divided by: 1, the task's standard deviation, or its variance."""
+"""The divisor of squared errors: 1, the task's standard deviation, or its variance."""
 
 FLAT = 1e-24
 """A variance below this share of the squared mean is rounding, not spread."""
@@ -29,7 +29,7 @@ class WeightedMeans:
 
         truth = mean + Σ wₖ (vₖ − mean) / (prior + Σ wₖ)
 
-    With `prior` 0 that is Σ wₖ vₖ / Σ wₖ; above, the truth is drawn towards the plain mean.
+    With `prior` 0 that is Σ wₖ vₖ / Σ wₖ; a larger prior shrinks the truth towards the plain mean.
     Each row is (truth, prior + Σ wₖ, standard deviation of the task's answers).
     """
 
@@ -135,9 +135,9 @@ def _pull(
 
 @cache
 def _means_kernel() -> Callable[..., None]:
-    """Each task's weighted mean, then whichever is asked for: its row, workers' errors, or both.
+    """Each task's weighted mean, then the requested output: its row, workers' errors, or both.
 
-    `rows` or `errors` of length 0 are left alone; `power` is that of the variance in the scale.
+    `rows` or `errors` of length 0 are not written; `power` is that of the variance in the scale.
     """
 
     @compiled
@@ -172,7 +172,7 @@ def _means_kernel() -> Callable[..., None]:
 
 @dataclass(frozen=True, slots=True)
 class SpreadWithin:
-    """(Σ (v − mean of its task)², Σ (answers to a task − 1)): what pools tasks' variances."""
+    """(Σ (v − mean of its task)², Σ (answers to a task − 1)), for the pooled variance of tasks."""
 
     shape: ClassVar[tuple[int, ...]] = (2,)
 
@@ -194,7 +194,7 @@ class SpreadWithin:
 
 @dataclass(frozen=True, slots=True)
 class SpreadBetween:
-    """(Σ (mean of a task − centre)², how many tasks have answers)."""
+    """(Σ (mean of a task − centre)², the number of tasks with answers)."""
 
     centre: float
 

@@ -1,4 +1,4 @@
-"""Weighted medians per task, and how far each worker's numbers are from them."""
+"""Weighted medians per task, and each worker's distance from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sottovoce.seams import Kernel
 
 @dataclass(frozen=True, slots=True)
 class WeightedMedians:
-    """The value that has half of its task's weight on either side; the middle of two such values.
+    """The value with half of its task's weight on either side; the midpoint of two such values.
 
     Each row is (truth, Σ wₖ, standard deviation of the task's answers).
     """

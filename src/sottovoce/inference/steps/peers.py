@@ -1,4 +1,4 @@
-"""How workers compare with the others who answered the same tasks, their own answers left out."""
+"""Comparison of workers with the others who answered the same tasks (leave one out)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from sottovoce.model import Codes, FloatArray, NumberPart, Part, labels_of, numb
 from sottovoce.seams import Kernel
 
 TASK_PRIOR = 10.0
-"""How many answers everybody's spread counts for beside a task's own."""
+"""The number of answers that the pooled variance counts as next to a task's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """Rows (Σ, n) for each worker: squared distances from the others' weighted mean, and how many.
+    """Rows (Σ, n) for each worker: squared distances from the others' weighted mean; their number.
 
         (vₖⱼ − truthⱼ without k)² / ( 1 + Σ_{l≠k} h_l² / (Σ_{l≠k} h_l)² ) / σⱼ²
 
-    with h_l = w_l + prior / nⱼ, and σⱼ² as in `task_variances`, or 1 where `pooled` is 0. If
-    everybody's variance were the same, the expectation of each term would be that variance over
-    σⱼ². Tasks with one answer are left out. Opens each worker's distance from the crowd.
+    with h_l = w_l + prior / nⱼ, and σⱼ² as in `task_variances`, or 1 if `pooled` is 0. If all
+    workers had the same variance, the expectation of each term would be that variance over σⱼ².
+    Tasks with one answer are left out. Opens each worker's distance from the crowd.
     """
 
     weights: FloatArray
@@ -105,14 +105,14 @@ class MeanVariances:
 
 
 def task_variances(variances: FloatArray, counts: npt.ArrayLike, pooled: float) -> FloatArray:
-    """σⱼ² = ( Σₖ (vₖⱼ − meanⱼ)² + 10 pooled ) / ( nⱼ − 1 + 10 ): drawn towards all tasks'."""
+    """σⱼ² = ( Σₖ (vₖⱼ − meanⱼ)² + 10 pooled ) / ( nⱼ − 1 + 10 ): shrunk towards all tasks'."""
     count = np.asarray(counts, np.float64)
     freedom = np.maximum(count - 1, 0.0)
     return np.asarray((variances * count + TASK_PRIOR * pooled) / (freedom + TASK_PRIOR))
 
 
 def _pull(part: NumberPart, weights: FloatArray, prior: float) -> FloatArray:
-    """How much each answer counts: its worker's weight, and its share of the prior's."""
+    """The weight of each answer: its worker's weight, and its share of the prior's."""
     share = prior / np.maximum(np.diff(part.starts), 1)
     return np.asarray(weights[part.reporters] + share[part.task])
 
@@ -175,7 +175,7 @@ def _variances_kernel() -> Callable[..., None]:
 @dataclass(frozen=True, slots=True)
 class PeerAgreements:
     """Rows (Σ, n) for each worker: the share of a task's other answers that equal its own, summed
-    over its n answers to tasks that somebody else answered too. Opens both sums.
+    over its n answers to tasks that another worker answered too. Opens both sums.
     """  # noqa: D205 - one sentence
 
     workers: int

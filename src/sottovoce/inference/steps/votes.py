@@ -1,6 +1,6 @@
-"""Votes and counts: weighted votes, who agrees with the winner, how sure the vote is.
+"""Votes and counts: weighted votes, agreement with the winner, confidence of the vote.
 
-Also how many reports there are: per task, per worker, per label.
+Also the number of reports per task, per worker and per label.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sottovoce.seams import Kernel
 
 @dataclass(frozen=True, slots=True)
 class AnswerCounts:
-    """How many reports each task has."""
+    """The number of reports of each task."""
 
     shape: ClassVar[tuple[int, ...]] = ()
 
@@ -39,7 +39,7 @@ class AnswerCounts:
 
 @dataclass(frozen=True, slots=True)
 class AnswersPerWorker:
-    """How many reports each worker gave. Opens who took part how much."""
+    """The number of reports of each worker. Opens who took part how much."""
 
     workers: int
 
@@ -68,7 +68,7 @@ class AnswersPerWorker:
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """How many reports name each label. Opens the shares of labels."""
+    """The number of reports of each label. Opens the shares of labels."""
 
     labels: int
 
@@ -98,8 +98,8 @@ def _worker_kernel() -> Callable[..., None]:
 class Votes:
     """Σ weight of the workers who gave each label to a task: one row of scores per task.
 
-    With `share`, for weights that are not negative, each row is divided by its sum; a row of
-    zeros becomes even.
+    With `share`, for weights that are not negative, each row is divided by its sum; a row of zeros
+    becomes uniform.
     """
 
     weights: FloatArray
@@ -130,10 +130,10 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Agreements:
-    """Rows (agreement, answers) for each worker: how many of its answers won the weighted vote.
+    """Rows (agreement, answers) for each worker: the number of its answers that won the vote.
 
-    Labels that tie for the win share it, so the sum does not depend on how ties are broken.
-    Opens each worker's agreement with the crowd and how much it took part.
+    Tied labels share the win, so the sum does not depend on how ties are broken. Opens each
+    worker's agreement with the crowd and how much it took part.
     """
 
     weights: FloatArray
@@ -178,14 +178,14 @@ def normalized(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def winners(scores: FloatArray) -> FloatArray:
-    """1 for the label with the highest score of each row; labels that tie share the 1."""
+    """1 for the label with the highest score of each row; tied labels share the 1."""
     top = row_max(scores)
     tied = scores >= (top - TIE * np.abs(top))[:, np.newaxis]
     return np.asarray(tied / tied.sum(axis=1, keepdims=True))
 
 
 def vote_shares(part: LabelPart) -> FloatArray:
-    """The share of each task's answers that name each label; even where there is no answer."""
+    """The share of each task's answers that name each label; uniform if there is no answer."""
     cells = part.task.astype(np.int64) * part.labels
     cells += (part.report % part.labels).astype(np.int64)
     votes = np.bincount(cells, minlength=part.tasks * part.labels)

@@ -1,1 +1,1 @@
-"""Integer probability laws that mechanisms share."""
+"""Integer probability laws that several mechanisms use."""

@@ -1,4 +1,4 @@
-"""Noise on the integers that falls off like a Gaussian: exact draws, and its law."""
+"""Discrete Gaussian noise on the integers: exact draws, and its law."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from sottovoce.model import FloatArray, Words
 from sottovoce.seams import Randomness
 
 MOST_VARIANCE = 1 << 24
-"""Beyond it, squares of what is proposed would not fit a word."""
+"""Above it, squares of proposals would not fit into a word."""
 
 FARTHEST = 1 << 8
-"""Proposals beyond so many times their scale are drawn again: a chance below exp(-255)."""
+"""Proposals beyond this many times their scale are redrawn: a probability below exp(-255)."""
 
 BLOCK = 1 << 18
 """Proposals at a time."""
 
 KEPT = 0.7
-"""About the share of proposals that are kept (Canonne, Kamath & Steinke 2020, thm. 23)."""
+"""The approximate share of accepted proposals (Canonne, Kamath & Steinke 2020, thm. 23)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussian:
-    """P(z) ∝ exp(-z² / 2σ²) on the integers, σ² = `variance` (its own is a little less).
+    """P(z) ∝ exp(-z² / 2σ²) on the integers, σ² = `variance` (the actual one is a little less).
 
-    Draws are exact: words decide, and no float does. It is as concentrated as the Gaussian:
-    P(|z| ≥ m) ≤ 2 exp(-m² / 2σ²) (Canonne, Kamath & Steinke 2020, §2.3).
+    Draws are exact: they use words and no floats. It is as concentrated as the Gaussian: P(|z| ≥ m)
+    ≤ 2 exp(-m² / 2σ²) (Canonne, Kamath & Steinke 2020, §2.3).
 
     >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> DiscreteGaussian(9).sample(8, SeededRandomness(1)).shape
@@ -45,7 +45,7 @@ class DiscreteGaussian:
         check_integer("the variance of discrete Gaussian noise", self.variance, 1, MOST_VARIANCE)
 
     def sample(self, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
-        """So many independent draws: the first of the proposals that are kept."""
+        """`count` independent draws: the first accepted proposals."""
         found, missing = [np.empty(0, np.int64)], count
         while missing:
             number = min(math.ceil(1.05 * missing / KEPT) + 8, BLOCK)
@@ -57,7 +57,8 @@ class DiscreteGaussian:
         """Discrete Laplace draws y of scale t = ⌊σ⌋ + 1, kept with exp(-(|y| - σ²/t)² / 2σ²).
 
         The product is ∝ exp(-y² / 2σ²) (Canonne, Kamath & Steinke 2020, alg. 3). The exponent is
-        (|y| t - σ²)² over 2 σ² t²: its whole part is so many coins of 1/e, all of them true.
+        (|y| t - σ²)² over 2 σ² t²: its whole part is that number of coins of 1/e, all of which must
+        be true.
         """
         t = math.isqrt(self.variance) + 1
         size, negative = _laplace(t, number, randomness)
@@ -70,7 +71,7 @@ class DiscreteGaussian:
         return np.where(negative[kept], -drawn, drawn)
 
     def law(self, tail: float = 1e-15) -> tuple[FloatArray, int]:
-        """The chances of -reach … reach, and reach: at most `tail` lies beyond."""
+        """The probabilities of -reach … reach, and reach: at most `tail` lies beyond."""
         reach = math.ceil(math.sqrt(2 * self.variance * math.log(2 / tail)))
         z = np.arange(-reach, reach + 1, dtype=np.float64)
         weights = np.exp(-z * z / (2 * self.variance))
@@ -78,10 +79,10 @@ class DiscreteGaussian:
 
 
 def _laplace(t: int, number: int, randomness: Randomness) -> tuple[Words, npt.NDArray[np.bool_]]:
-    """Sizes and signs of proposals with P(y) ∝ exp(-|y| / t): fewer than asked for.
+    """Sizes and signs of proposals with P(y) ∝ exp(-|y| / t): fewer than requested.
 
-    u below t is kept with exp(-u / t), v is geometric with 1/e, and u + t v is the size. Of the
-    two zeros one is left out (Canonne, Kamath & Steinke 2020, alg. 2).
+    u below t is kept with exp(-u / t), v is geometric with 1/e, and u + t v is the size. One of the
+    two zeros is dropped (Canonne, Kamath & Steinke 2020, alg. 2).
     """
     u = below(t, number, randomness)
     u = u[exponential_coins(u, t, randomness)]

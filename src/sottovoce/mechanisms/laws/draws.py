@@ -1,4 +1,4 @@
-"""Draws from uniform 64-bit words: exact integers, and floats where no integers hold the noise."""
+"""Draws from uniform 64-bit words: exact integers, and floats where integers cannot be used."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.seams import Randomness
 
 BLOCK = 1 << 16
-"""Rows at a time: what is computed on the way stays in the processor's cache."""
+"""Rows at a time, so that intermediate values stay in the processor's cache."""
 
 
 def blocks(count: int) -> Iterator[slice]:
@@ -43,13 +43,13 @@ def leading(count: int, bits: Literal[16], randomness: Randomness) -> npt.NDArra
 def leading(
     count: int, bits: Literal[8, 16], randomness: Randomness
 ) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
-    """The first 8 or 16 bits of so many words; `completed` draws the rest of those that need it."""
+    """The first 8 or 16 bits of some words; `completed` draws the rest of those that need it."""
     words = randomness.words(-(-count * bits // 64))
     return words.view(np.uint8)[:count] if bits == 8 else words.view(np.uint16)[:count]
 
 
 def completed(first: npt.NDArray[np.uint16], randomness: Randomness) -> Words:
-    """Whole words that begin with the given 16 bits; the others are fresh."""
+    """Whole words that begin with the given 16 bits; the other bits are fresh."""
     rest: Words = randomness.words(len(first)) >> np.uint64(16)
     return rest | first.astype(np.uint64) << np.uint64(48)
 
@@ -58,7 +58,7 @@ HALF = np.uint64(WORDS // 2)
 
 
 def exponential(words: Words) -> FloatArray:
-    """-ln u for u = (word + ½) / 2⁶⁴, with all digits also where u is near 1.
+    """-ln u for u = (word + ½) / 2⁶⁴, accurate also where u is near 1.
 
     >>> exponential(np.array([0, 2**64 - 1], np.uint64)) * [1, 2.0**65]
     array([45.05456674,  1.        ])
@@ -69,7 +69,7 @@ def exponential(words: Words) -> FloatArray:
 
 
 def normal(words: Words) -> FloatArray:
-    """The normal quantile: the first bit is the sign, the others the place in the lower tail.
+    """The normal quantile: the first bit is the sign, the others the position in the lower tail.
 
     >>> normal(np.array([0, 2**62, 2**63], np.uint64)).round(3)
     array([-9.155, -0.674,  9.155])

@@ -1,7 +1,7 @@
 """Two-sided geometric noise as an integer law: one table of weights over 2⁶⁴.
 
-Also what it betrays on a grid with clamped ends (`Clamped`), and of sums that are clamped before
-and after (`step_epsilon`).
+Also its exact privacy loss on a grid with clamped ends (`Clamped`), and for sums that are clamped
+before and after (`step_epsilon`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.seams import Randomness
 
 LONGEST = 1 << 17
-"""The furthest reach: a table has 2 · reach entries."""
+"""The largest reach: a table has 2 · reach entries."""
 
 
 class _Tables(NamedTuple):
@@ -39,8 +39,9 @@ class Geometric:
         v(0) = centre · 2⁶⁴,   v(d) = ⌊v(d - 1) · ratio / 2⁶⁴⌋,   w(d) = ⌊v(d) / 2⁶⁴⌋,
         w(reach) = (2⁶⁴ - w(0) - 2 Σ w(d)) / 2   over 0 < d < reach
 
-    An even centre makes the last weight an integer. w(d) is centre · (ratio / 2⁶⁴)ᵈ less at most
-    1 + reach / 2⁶⁴. Every weight is at least 1, or the law is refused: what cannot occur betrays.
+    An even centre makes the last weight an integer. w(d) is centre · (ratio / 2⁶⁴)ᵈ less at most 1
+    + reach / 2⁶⁴. Every weight must be at least 1, or the law is refused: a report that cannot
+    occur under one answer would reveal the others.
 
     >>> law = Geometric.near(1 << 63, 2)
     >>> [int(weight) * 6 / WORDS for weight in law.weights]
@@ -61,7 +62,7 @@ class Geometric:
 
     @classmethod
     def near(cls, ratio: int, reach: int) -> Self:
-        """The law whose rest falls off by the same ratio: centre is 2⁶⁴ (1 - a) / (1 + a)."""
+        """The law whose tail continues the same ratio: centre is 2⁶⁴ (1 - a) / (1 + a)."""
         # Rounding down makes the rest larger, which is the safe side.
         return cls((WORDS * (WORDS - ratio) // (WORDS + ratio)) & ~1, ratio, reach)
 
@@ -88,7 +89,7 @@ class Geometric:
         return -math.log1p((self.ratio - WORDS) / WORDS)
 
     def sample(self, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
-        """One word a draw: z is the number of entries of the table that it is not below."""
+        """One word per draw: z is the number of entries of the table that do not exceed it."""
         table, noise = self.cumulative, np.empty(count, np.int64)
         for block in blocks(count):
             words = randomness.words(block.stop - block.start)
@@ -111,12 +112,12 @@ def _tables(centre: int, ratio: int, reach: int) -> _Tables:
     rest = (WORDS + centre) // 2 - sum(listed)
     if listed[-1] < 1 or rest < 1:
         raise UsageError(
-            "64-bit weights cannot hold this noise, since some reports would never occur: "
+            "64-bit weights cannot represent this noise, because some reports would never occur: "
             "choose a smaller epsilon, a coarser step or a shorter reach"
         )
     weights = np.array([*listed, rest], np.uint64)
     tails = np.cumsum(weights[::-1], dtype=np.uint64)[::-1]
-    # The weight of z ≤ -d is that of z ≥ d, and that of z ≤ d what z ≥ d + 1 leaves of 2⁶⁴.
+    # The weight of z ≤ -d is that of z ≥ d, and that of z ≤ d is 2⁶⁴ minus that of z ≥ d + 1.
     cumulative = np.concatenate([tails[:0:-1], np.uint64(0) - tails[1:]])
     for table in (weights, tails, cumulative):
         table.flags.writeable = False
@@ -127,7 +128,7 @@ SCALES = 14
 """How many noise scales a report may lie beyond the range: one in 10⁶ would go further."""
 
 LEAST_BITS = 32
-"""Reports beyond the range have weights of at least 2³², so that rounding moves ε by 2⁻³²."""
+"""Reports beyond the range have weights of at least 2³², so that rounding changes ε by 2⁻³²."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +150,9 @@ class Clamped:
 
     @staticmethod
     def near(steps: int, cell: float, tolerance: float) -> Clamped:
-        """The least noise with at most this ε per answer, found by aiming lower and lower.
+        """The least noise with at most this ε per answer, found by repeatedly lowering the aim.
 
-        Above the ε that 64-bit weights can hold it stays there.
+        Above the largest ε that 64-bit weights can represent it stays there.
         """
         cell = min(cell, _largest_cell(steps))
         reach = steps + _beyond(steps, cell)
@@ -163,14 +164,16 @@ class Clamped:
         while slack < cell:
             law = at(cell - slack)
             missed = cell - law.cell_epsilon
-            if missed > tolerance:  # rounding made the ends likelier: most of it can be had back
+            if (
+                missed > tolerance
+            ):  # rounding made the ends likelier: most of the loss can be regained
                 lifted = at(cell - slack + 0.9 * missed)
                 law = lifted if lifted.cell_epsilon <= cell else law
             if missed >= 0:
                 return law
             slack = 2 * slack or tolerance / 64
         raise UsageError(
-            f"64-bit weights cannot hold noise of epsilon {cell:g} on {steps:,} steps: "
+            f"64-bit weights cannot represent noise of epsilon {cell:g} on {steps:,} steps: "
             "choose a coarser step or a larger epsilon"
         )
 
@@ -217,7 +220,7 @@ class Clamped:
         return _cell_epsilon(self.noise, self.steps)
 
     def cell_delta(self, epsilon: float) -> float:
-        """δ of one report: that of the answers 0 and `steps`, and a little for rounding.
+        """δ of one report: that of the answers 0 and `steps`, plus a little for rounding.
 
         Let ρ(j) = P(j | a) / P(j | b), a < b. Without rounding ρ falls in j, so δ(a, b) is
         P(S | a) - exp(ε) P(S | b) for a set S = {report ≤ s}; answer + z rises with the answer, so
@@ -244,7 +247,7 @@ class Clamped:
         tail, steps = float(noise.weights[-1]), self.steps
         ideal = noise.centre * math.exp(-noise.reach * noise.decay) / -math.expm1(-noise.decay)
         ends = 2 * (abs(tail - ideal) + 1.01 * steps) / max(min(tail, ideal), 1.0)
-        # From 1 on the bound says nothing, however large it is.
+        # From 1 on the bound is vacuous.
         return min(max(1.01 / float(noise.weights[-2]), ends) + 1e-12, 1.0)
 
 
@@ -260,7 +263,7 @@ def _cell_epsilon(noise: Geometric, steps: int) -> float:
 
 
 def _ratio(decay: float) -> int:
-    """exp(-decay) over 2⁶⁴, without cancellation near 1 or rounding away near 0."""
+    """exp(-decay) over 2⁶⁴, without cancellation near 1 or rounding to 0."""
     if decay > 1:
         return max(int(math.exp(-decay) * WORDS), 1)
     return min(WORDS + math.floor(math.expm1(-decay) * WORDS), WORDS - 1)
@@ -271,14 +274,14 @@ def _log_centre(steps: int, cell: float) -> float:
 
 
 def _beyond(steps: int, cell: float) -> int:
-    """R: 14 noise scales, if the table and the weights last that long."""
+    """R: 14 noise scales, or as many as the table and the weights allow."""
     scale = steps / cell
     bits = (_log_centre(steps, cell) - LEAST_BITS * math.log(2)) * scale - steps
     return max(math.floor(min(math.ceil(SCALES * scale), bits, LONGEST - steps)), 0)
 
 
 def _largest_cell(steps: int) -> float:
-    """About the largest ε at which the least weight is still 16 or more."""
+    """The approximate largest ε at which the least weight is still 16 or more."""
     low, high = 1.0, 64.0
     for _ in range(50):
         middle = (low + high) / 2
@@ -295,7 +298,7 @@ def step_epsilon(noise: Geometric, steps: int) -> float:
 
         max ln w(d) / w(d + steps),   max ln T(d) / T(d + steps)
 
-    Weights fall with the distance, so a smaller move betrays no more.
+    Weights fall with the distance, so a smaller move has no larger loss.
     """
     weights, tails = noise.weights[:-1], noise.tails
     # Differences are exact in integers, where those of logarithms would cancel.
@@ -305,15 +308,15 @@ def step_epsilon(noise: Geometric, steps: int) -> float:
 
 
 def finest_resolution(steps: int, cell: float) -> int:
-    """As fine as a table of 2¹⁸ entries and 64-bit weights allow, and no finer than is of use."""
+    """As fine as a table of 2¹⁸ entries and 64-bit weights allow, and no finer than useful."""
     finest = min(256, int(min(4096, 9000 * cell)) // steps)
     return max(1, finest, math.ceil(cell / 5))
 
 
 def noise_for(steps: int, cell: float, resolution: int, changed: int) -> Geometric:
-    """The least noise with at most this ε per answer, found by aiming lower and lower."""
+    """The least noise with at most this ε per answer, found by repeatedly lowering the aim."""
     decay = cell / (resolution * steps)
-    # The rounding of the least weight, r k times, should not move ε by more than 2e-7.
+    # The rounding of the least weight, r k times, should not change ε by more than 2e-7.
     bits = math.log(WORDS * math.tanh(decay / 2)) - math.log(1e7 * resolution * changed)
     half = max(min(int(bits / (2 * decay)), LONGEST // 2), steps)
     slack = 0.0
@@ -324,6 +327,6 @@ def noise_for(steps: int, cell: float, resolution: int, changed: int) -> Geometr
             return noise
         slack = 2 * slack or 1e-12
     raise UsageError(
-        f"64-bit weights cannot hold noise of epsilon {cell:g} on {steps:,} steps: "
-        "choose a coarser step or another epsilon"
+        f"64-bit weights cannot represent noise of epsilon {cell:g} on {steps:,} steps: choose a "
+        "coarser step or another epsilon"
     )

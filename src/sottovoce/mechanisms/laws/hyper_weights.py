@@ -1,4 +1,4 @@
-"""The first layer in integers: how much weight each other symbol gets, drawn once per worker."""
+"""Integer hyper distributions: the weight of each other symbol, drawn once per worker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.draws import below
@@ -20,33 +20,33 @@ from sottovoce.privacy.hyper_distribution import Hyper, LevelsHyper, UniformHype
 from sottovoce.seams import Randomness
 
 LEAST_HIGH = 1 << 20
-"""The smallest top of a range: integers from 0 to this are as good as a continuum."""
+"""The smallest top of a range: integers from 0 to this approximate a continuum."""
 MOST_LEVELS = 4096
 
 
 def most_other(symbols: int) -> int:
     """The largest weight of each other symbol: the answer itself keeps at least 1 / 2⁶⁴.
 
-    So a flip probability of 1 is rounded to 1 - 2⁻⁶⁴, and every moved weight fits a word.
+    So a flip probability of 1 is rounded to 1 - 2⁻⁶⁴, and every moved weight fits into a word.
     """
     return (WORDS - 1) // (symbols - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class UniformWeights:
-    """A worker's weight of each other symbol is any integer from low to high, each as likely.
+    """A worker's weight of each other symbol is uniform on the integers from low to high.
 
     Its guarantees are those of a continuous law: the sum over the integers is the midpoint rule on
     [low - ½, high + ½], or from low = 0 the trapezoid rule on [0, high]. For k answers ε per answer
     is the same up to k s / 2⁶⁴, below rounding; ε per worker is at most (k / high)² / 24 too small
-    and k / high too large, which is why high may not be small.
+    and k / high too large, so high may not be small.
     """
 
     low: int
     high: int
 
     def check(self, symbols: int) -> None:
-        """Refuse weights that do not leave every symbol possible."""
+        """Refuse weights that make a symbol impossible."""
         check_integer("high", self.high, LEAST_HIGH, most_other(symbols))
         check_integer("low", self.low, 0, self.high)
 
@@ -60,7 +60,7 @@ class UniformWeights:
         return Fraction(self.low + self.high, 2)
 
     def quantiles(self, shares: FloatArray) -> FloatArray:
-        """The weights below which these shares of the workers lie."""
+        """The quantiles of the weights at these shares of the workers."""
         return self.low + shares * (self.high - self.low)
 
     def law(self, symbols: int) -> Hyper:
@@ -128,7 +128,7 @@ class LevelWeights:
         levels: int,
         below: Callable[[FloatArray], FloatArray],
     ) -> Self:
-        """Equal cells, each at its middle; `below` is the mass below a place from 0 to 1."""
+        """Equal cells, each at its middle; `below` is the mass below a position from 0 to 1."""
         if not 0 <= low < high <= 1:
             raise UsageError(
                 f"flip probabilities need 0 <= low < high <= 1, not {low:g} and {high:g}"
@@ -154,7 +154,7 @@ class LevelWeights:
         return cls(tuple(o for o, _ in kept), tuple(w for _, w in kept))
 
     def check(self, symbols: int) -> None:
-        """Refuse levels that are no law, or that leave another symbol impossible."""
+        """Refuse levels that are not a law, or that make another symbol impossible."""
         if not 1 <= len(self.others) == len(self.weights) <= MOST_LEVELS:
             raise UsageError(
                 f"others and weights must be lists of one length, from 1 to {MOST_LEVELS:,}"
@@ -166,7 +166,9 @@ class LevelWeights:
         if sum(self.weights) != WORDS:
             raise UsageError(f"weights must add up to {WORDS}, not {sum(self.weights)}")
         if not any(self.others):
-            raise UsageError("others must hold a weight above 0: reports would be the answers")
+            raise UsageError(
+                "others must contain a weight above 0: otherwise reports would be the answers"
+            )
 
     def draw(self, workers: int, randomness: Randomness) -> Words:
         """One weight per worker: a word falls into the run of one level."""
@@ -180,7 +182,7 @@ class LevelWeights:
         return Fraction(sum(o * w for o, w in zip(self.others, self.weights, strict=True)), WORDS)
 
     def quantiles(self, shares: FloatArray) -> FloatArray:
-        """The weights below which these shares of the workers lie."""
+        """The quantiles of the weights at these shares of the workers."""
         order = np.argsort(np.array(self.others, np.float64), kind="stable")
         runs = np.cumsum(np.array(self.weights, np.float64)[order]) / WORDS
         chosen = np.searchsorted(runs, shares).clip(max=len(order) - 1)

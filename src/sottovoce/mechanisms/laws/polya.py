@@ -23,7 +23,7 @@ FLATTEST = Fraction(1, 1 << 17)
 """The least decay: flatter noise would need tables of many millions of entries."""
 
 MOST_PART, MOST_SHAPE = 1 << 40, 1 << 16
-"""The largest integers in a decay and in a shape: products fit a word and floats hold them."""
+"""The largest integers in a decay and in a shape: products fit into a word, and into floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Polya:
         P(k) = (1 - q)ʳ qᵏ r (r + 1) … (r + k - 1) / k!   for each of the two
 
     1 / r of them add up to the difference of two geometric variables, whose law is discrete
-    Laplace, P(z) ∝ exp(-decay |z|) (Goryczka & Xiong 2017). Draws are exact: words decide, and
-    no float does.
+    Laplace, P(z) ∝ exp(-decay |z|) (Goryczka & Xiong 2017). Draws are exact: they use words and no
+    floats.
 
     >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> Polya(Fraction(1, 2), Fraction(1)).sample(8, SeededRandomness(1)).shape
@@ -53,12 +53,12 @@ class Polya:
             raise UsageError(f"decay must be at least {FLATTEST}, not {self.decay}")
 
     def sample(self, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
-        """So many independent draws."""
+        """`count` independent draws."""
         drawn = self._negative_binomials(2 * count, randomness)
         return drawn[:count] - drawn[count:]
 
     def _negative_binomials(self, count: int, randomness: Randomness) -> npt.NDArray[np.int64]:
-        """The first so many of the proposals that are kept."""
+        """The first `count` accepted proposals."""
         found, missing = [np.empty(0, np.int64)], count
         while missing:
             number = min(math.ceil(1.05 * missing / self._chance) + 8, BLOCK)
@@ -68,7 +68,7 @@ class Polya:
 
     @property
     def _chance(self) -> float:
-        """About how many proposals are kept: (1 - q)^(1 - r), and of u 1 - 1/e or more."""
+        """The approximate share of accepted proposals: (1 - q)^(1 - r), for u at least 1 - 1/e."""
         kept = -math.expm1(-float(self.decay))
         return float(kept ** (1 - float(self.shape)) * -math.expm1(-1.0))
 
@@ -78,7 +78,7 @@ class Polya:
         With q = exp(-n / d) they are ⌊(u + d v) / n⌋: u uniform below d and kept with exp(-u / d),
         v geometric with 1/e. So u + d v is geometric with exp(-1 / d), and every n of its values
         make one of k (Canonne, Kamath & Steinke 2020, alg. 2). a(k) falls, so the word that decides
-        on k rules most u out before anything else is drawn.
+        on k excludes most u before anything else is drawn.
         """
         n, d = self.decay.numerator, self.decay.denominator
         u, words = below(d, number, randomness), randomness.words(number)
@@ -87,7 +87,7 @@ class Polya:
         kept = exponential_coins(u, d, randomness)
         u, words = u[kept], words[kept]
         v = exponential_lengths(len(u), randomness)
-        # d v stays below 2⁶⁴ up to v = 2²⁴, which has a chance of exp(-2²⁴).
+        # d v stays below 2⁶⁴ up to v = 2²⁴, which has a probability of exp(-2²⁴).
         drawn = ((u + np.uint64(d) * v) // np.uint64(n)).astype(np.int64)
         return drawn[_accepted(drawn, words, self.shape, randomness)]
 
@@ -100,7 +100,7 @@ def _check_fraction(field: str, value: Fraction, most: int) -> None:
 
 
 def exponential_lengths(count: int, randomness: Randomness) -> Words:
-    """How many coins of 1/e are true before the first that is not."""
+    """The number of coins of 1/e that are true before the first that is not."""
     lengths, alive = np.zeros(count, np.uint64), np.arange(count)
     while alive.size:
         alive = alive[exponential_coins(np.ones(alive.size, np.uint64), 1, randomness)]
@@ -130,7 +130,7 @@ def _accepted(
 ) -> npt.NDArray[np.bool_]:
     """Whether the uniform number whose first 64 bits are the word is below a(k).
 
-    Where floats might err, integers decide.
+    Integers decide where floats might err.
     """
     accepted, unsure = _compared(drawn, words, shape)
     for row in np.flatnonzero(unsure).tolist():
@@ -141,9 +141,9 @@ def _accepted(
 def _compared(
     drawn: npt.NDArray[np.int64], words: Words, shape: Fraction
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which words are below a(k) for sure, and which are too near to tell.
+    """Which words are certainly below a(k), and which are too near to decide.
 
-    k quotients and k products are off by less than k 2⁻⁵² of themselves.
+    k quotients and k products have a relative error of less than k 2⁻⁵².
     """
     table = _acceptances(shape, 1 << int(drawn.max(initial=0)).bit_length())[drawn]
     number, slack = words.astype(np.float64) / WORDS, (drawn + 8) * 2.0**-51
@@ -184,12 +184,12 @@ def _is_below(word: int, bound: Fraction, randomness: Randomness) -> bool:
 def noise_law(decay: Fraction, shape: Fraction, tail: float = 1e-15) -> tuple[FloatArray, int]:
     """The law of the difference of two NB(shape, exp(-decay)): chances of -reach … reach, reach.
 
-    At most `tail` lies beyond reach. With φ(x) = Σ p(z) xᶻ = ((1 - q)² / ((1 - qx)(1 - q/x)))ʳ,
-    the equation (1 - qx)(x - q) x φ' = r q (x² - 1) φ says for its coefficients
+    At most `tail` lies beyond reach. With φ(x) = Σ p(z) xᶻ = ((1 - q)² / ((1 - qx)(1 - q/x)))ʳ, the
+    equation (1 - qx)(x - q) x φ' = r q (x² - 1) φ gives for its coefficients
 
         q (z - r) p(z) = (1 + q²)(z - 1) p(z - 1) - q (z - 2 + r) p(z - 2).
 
-    p is the solution that falls, so its ratios p(z) / p(z - 1) are found from far out inwards,
+    p is the decreasing solution, so its ratios p(z) / p(z - 1) are computed from far out inwards,
     where errors die away (Miller's algorithm), and nothing cancels.
 
     >>> law, reach = noise_law(Fraction(1), Fraction(1))
@@ -206,7 +206,7 @@ def noise_law(decay: Fraction, shape: Fraction, tail: float = 1e-15) -> tuple[Fl
     side = np.concatenate([[1.0], np.cumprod(ratios)])
     side /= side[0] + 2 * side[:0:-1].sum()
     beyond = 2 * np.cumsum(side[::-1])[::-1]  # of |z| ≥ its index
-    reach = max(int(np.count_nonzero(beyond > tail)) - 1, 1)  # 1: how fast it falls is seen
+    reach = max(int(np.count_nonzero(beyond > tail)) - 1, 1)  # 1: the rate of decay is known
     law = np.concatenate([side[reach:0:-1], side[: reach + 1]])
     law.flags.writeable = False
     return law, reach

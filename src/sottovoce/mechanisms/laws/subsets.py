@@ -24,7 +24,7 @@ from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
 from sottovoce.seams import Randomness
 
 LISTED = 1 << 16
-"""Up to so many sets a table of them is kept."""
+"""Up to this many sets, a table of them is cached."""
 
 
 def masks(ranks: Words, elements: int, size: int) -> Words:
@@ -51,7 +51,7 @@ def masks(ranks: Words, elements: int, size: int) -> Words:
 
 
 def uniform_masks(elements: int, size: int, count: int, randomness: Randomness) -> Words:
-    """So many independent sets, each of C(elements, size) as likely."""
+    """`count` independent sets, each uniform over the C(elements, size) sets."""
     number = math.comb(elements, size)
     ranks = below(number, count, randomness)
     if number <= LISTED:
@@ -76,7 +76,7 @@ class Subsets:
     include: int
 
     def check(self) -> None:
-        """Refuse sizes that tell nothing and weights that are no probability or point away."""
+        """Refuse sizes that reveal nothing, and weights that are invalid or below chance."""
         check_integer("size", self.size, 1, self.symbols - 1)
         check_weight("include", self.include)
         if self.include * self.symbols < WORDS * self.size:
@@ -93,7 +93,7 @@ class Subsets:
 
     @property
     def epsilon(self) -> float:
-        """ln(include (K - d) / (exclude d)): what one report betrays at most."""
+        """ln(include (K - d) / (exclude d)): the largest privacy loss of one report."""
         inside, outside = self.include * (self.symbols - self.size), self.exclude * self.size
         return math.log1p((inside - outside) / outside)
 
@@ -102,7 +102,7 @@ class Subsets:
         """How often a set has the symbol and not a given other one: include (K - d) / (K - 1).
 
         Only these sets have the loss +ε; with the two symbols swapped it is -ε, and sets with both
-        or neither betray nothing of which of the two it is.
+        or neither have loss 0.
         """
         return self.include * (self.symbols - self.size) / ((self.symbols - 1) * WORDS)
 
@@ -112,8 +112,8 @@ class Subsets:
     ) -> Self:
         """The largest weight whose exact guarantee is within the target, at the best size.
 
-        The best size depends on the ε of one report, which for delta > 0 depends, little, on the
-        size: the size is chosen by the ε it had before.
+        The best size depends on the ε of one report, which for delta > 0 depends slightly on the
+        size: the size is chosen by the previous ε.
         """
         check_target(epsilon, delta, answers)
 
@@ -138,7 +138,7 @@ class Subsets:
         for has, size in ((inside, self.size - 1), (~inside, self.size)):
             count = int(np.count_nonzero(has))
             others[has] = uniform_masks(self.symbols - 1, size, count, randomness)
-        # Bits from the symbol's place on move up by one to make room for it.
+        # Bits from the symbol's position on are shifted up by one to make room for it.
         place = symbols.astype(np.uint64)
         lower = others & ((np.uint64(1) << place) - np.uint64(1))
         sets: Words = lower | (others - lower) << np.uint64(1) | inside.astype(np.uint64) << place
@@ -162,7 +162,7 @@ class Subsets:
         )
 
     def log_likelihood(self, reports: Words, symbols: npt.NDArray[np.int64]) -> FloatArray:
-        """The chance of having the symbol or not, shared among all such sets."""
+        """The probability of having the symbol or not, shared among all such sets."""
         having, lacking = self._numbers
         inside = math.log(self.include) - math.log(WORDS * having)
         outside = math.log(self.exclude) - math.log(WORDS * lacking)
@@ -171,7 +171,7 @@ class Subsets:
 
     @property
     def _numbers(self) -> tuple[int, int]:
-        """How many sets have a symbol, and how many have it not."""
+        """The numbers of sets with and without a symbol."""
         others = self.symbols - 1
         return math.comb(others, self.size - 1), math.comb(others, self.size)
 
@@ -185,7 +185,7 @@ class Subsets:
 
 
 def best_size(symbols: int, epsilon: float) -> int:
-    """The size at which a report says most of an answer that could be any.
+    """The size at which a report is most informative about a uniform answer.
 
     The likelihood ratio of a set to the average is K exp(ε) / (d exp(ε) + K - d) if it has the
     answer, K / (…) if not. Its variance, d (K - d) (exp(ε) - 1)² / (d exp(ε) + K - d)², is largest

@@ -28,14 +28,14 @@ from sottovoce.seams import Randomness
 Shifts: TypeAlias = npt.NDArray[np.int8] | npt.NDArray[np.int32]
 
 MOST_FOR_8_BITS = 16
-"""Up to so many symbols the first 8 bits decide nearly always: the shift changes in few places."""
+"""Up to this many symbols the first 8 bits nearly always decide: few words are undecided."""
 MOST_COMPARED = 4
-"""Up to so many symbols comparing is faster than looking up."""
+"""Up to this many symbols comparing is faster than looking up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Of `symbols` symbols keep one with weight 2⁶⁴ - (symbols - 1) other; each other has `other`.
+    """Keep a symbol with weight 2⁶⁴ - (symbols - 1) other; each other symbol has weight `other`.
 
     One word decides: below `keep` the symbol stays, and the rest is cut into symbols - 1 equal
     runs, one for each cyclic shift.
@@ -60,12 +60,12 @@ class Keeping:
 
     @property
     def keep_probability(self) -> float:
-        """How often the symbol itself is sent."""
+        """The probability that the symbol itself is sent."""
         return self.keep / WORDS
 
     @property
     def epsilon(self) -> float:
-        """ln(keep / other): what one report betrays at most."""
+        """ln(keep / other): the largest privacy loss of one report."""
         # keep - other is exact in integers, where the difference of two logarithms would cancel.
         return math.log1p((self.keep - self.other) / self.other)
 
@@ -87,15 +87,15 @@ class Keeping:
     def shifts(self, words: Words) -> npt.NDArray[np.int32]:
         """How far each word moves a symbol: 0 below `keep`, then one more for each run of `other`.
 
-        Exact, since `keep` and `other` cut the words without remainder.
+        Exact, because `keep` and `other` divide the words without remainder.
         """
         runs = (words - np.uint64(self.keep)) // np.uint64(self.other)
-        # words - keep wraps where nothing moves, and is then multiplied by 0.
+        # words - keep wraps around where nothing moves, and is then multiplied by 0.
         moves = words >= np.uint64(self.keep)
         return (runs.astype(np.int32) + np.int32(1)) * moves
 
     def sample(self, codes: Codes, randomness: Randomness) -> Codes:
-        """A word a symbol, of which mostly the first bits are drawn, since these decide."""
+        """One word per symbol; mostly only its first bits are drawn, because these decide."""
         reports = np.empty_like(codes)
         for block in blocks(len(codes)):
             moved = self._drawn_shifts(block.stop - block.start, randomness)
@@ -107,7 +107,7 @@ class Keeping:
         return reports
 
     def _drawn_shifts(self, count: int, randomness: Randomness) -> Shifts:
-        """`shifts` of fresh words: of 8 bits, or 16, or all, where fewer leave it open."""
+        """`shifts` of fresh words: of 8 bits, or of 16 or all if fewer leave it undecided."""
         if self.symbols > MOST_FOR_8_BITS:
             return self._shifts_of_16(leading(count, 16, randomness), randomness)
         first = leading(count, 8, randomness)
@@ -127,7 +127,7 @@ class Keeping:
     def _compared(
         self, first: npt.NDArray[np.uint8]
     ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-        """The shifts by 8 bits, and which they leave open, in operations on whole vectors."""
+        """The shifts by 8 bits, and which are undecided, in operations on whole vectors."""
         shift, undecided = np.zeros(len(first), np.int8), np.zeros(len(first), bool)
         for run in range(self.symbols - 1):
             edge = np.uint8((self.keep + run * self.other) >> 56)
@@ -170,7 +170,7 @@ class Keeping:
 
 @lru_cache(maxsize=64)
 def _known(symbols: int, other: int, bits: int) -> Shifts:
-    """The shift of all words with the same first bits; -1 where they differ."""
+    """The shift of all words with the same first bits; -1 if they differ."""
     law, rest = Keeping(symbols, other), np.uint64(64 - bits)
     first = np.arange(1 << bits, dtype=np.uint64) << rest
     low, high = law.shifts(first), law.shifts(first | (np.uint64(1) << rest) - np.uint64(1))

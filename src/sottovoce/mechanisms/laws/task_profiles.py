@@ -1,12 +1,12 @@
-"""The public profile of a task: a vector of small numbers that its name and a salt decide.
+"""The public profile of a task: a vector of small numbers, derived from its name and a salt.
 
-P4 has the requester draw a matrix V, one column per task, and send it to the workers. Here both
+In P4 the requester draws a matrix V, one column per task, and sends it to the workers. Here both
 sides compute it. A column is expanded from 8 d bytes of
 
     SHAKE-256( "sottovoce-profile/1" 00 salt 00 name )        in UTF-8, 00 one zero byte
 
-read as d big-endian 64-bit words: the first bit is the sign, the others the size. What profiles
-multiply, the cells of every worker with every task, is a matrix (`as_matrix`).
+read as d big-endian 64-bit words: the first bit is the sign, the others the size. Profiles multiply
+the matrix of the cells of every worker with every task (`as_matrix`).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from sottovoce.model import Cells, Codes, FloatArray
 
 
 def as_matrix(cells: Cells, codes: Codes, mechanism: str) -> FloatArray:
-    """Codes by worker and task; cells that are not all there, in that order, are refused."""
+    """Codes by worker and task; refuses cells that are incomplete or in another order."""
     workers, tasks = len(cells.workers), len(cells.tasks)
     place = cells.worker.astype(np.int64) * tasks + cells.task
     if len(place) != workers * tasks or (place != np.arange(workers * tasks)).any():
         raise UsageError(
-            f"{mechanism} reports on every task: give every worker with every task, "
-            "by worker and then by task, NULL where there is no answer"
+            f"{mechanism} reports on every task: give every worker with every task, by worker and "
+            "then by task, with NULL for missing answers"
         )
     return codes.reshape(workers, tasks).astype(np.float64)
 
@@ -38,7 +38,7 @@ MOST_SALT = 256
 
 
 def check_salt(salt: Any) -> None:
-    """Refuse what is no short text."""
+    """Refuse anything but a short text."""
     if not isinstance(salt, str) or len(salt) > MOST_SALT or "\0" in salt:
         raise UsageError(f"salt must be a text of at most {MOST_SALT} characters")
 
@@ -48,8 +48,8 @@ def integer_profiles(
 ) -> npt.NDArray[np.int64]:
     """A column of d integers per task, whose sizes add up to the resolution.
 
-    Sizes are in proportion to uniform draws, rounded down; the units that are left go to the
-    largest remainders, the first of equal ones.
+    Sizes are in proportion to uniform draws, rounded down; the remaining units go to the largest
+    remainders, the first of equal ones.
 
     >>> integer_profiles(["red", "blue"], 3, 100, "").T.tolist()
     [[13, -33, -54], [-57, 15, 28]]

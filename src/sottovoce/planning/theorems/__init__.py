@@ -1,4 +1,4 @@
-"""The papers' theorems as calculators: what was printed, beside what holds. Pure maths."""
+"""The papers' theorems as calculators: the printed figure, and the correct one. Pure maths."""
 
 from sottovoce.planning.theorems import gaussian_noise, sparse_numbers, weighted_vote
 from sottovoce.planning.theorems.gaussian_noise import *  # noqa: F403 - each name is listed once

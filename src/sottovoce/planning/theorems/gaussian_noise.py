@@ -6,10 +6,10 @@ the noise differ on average by at most
 
     √(2/π) Ȳ,   Ȳ = S⁻² Σₛ Σₛ′ Yₛₛ′,   Yₛₛ′ = √(σₛ² + σₛ′² + δₛ′²)                    (P3 eq. 8)
 
-Both conditions are P3's and are not proven of any aggregator; what follows rests on them.
+Both conditions are P3's and are not proven for any aggregator; the results depend on them.
 
-How much such noise a guarantee takes (P3 §IV-B) is corrected too. P3 takes the distance D of two
-answers from how far honest answers lie apart (Lemma 4.7). Whoever answers outside of that has no
+The noise that a guarantee needs (P3 §IV-B) is corrected too. P3 derives the distance D of two
+answers from the distance of honest answers (Lemma 4.7). A worker who answers outside of it has no
 guarantee. Here D is the width of the public range.
 
 `published_…` are P3's own figures as printed, of its utility Thm. 4.3 and Thm. A.1.
@@ -21,7 +21,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
@@ -61,7 +61,7 @@ _PUBLIC = "The distance of two answers must come from a public range, not from a
 
 
 def noise_floor(lambda1: float, epsilon: float, delta: float, width: float) -> float:
-    """The least c = λ₁ / λ₂ that keeps (ε, δ) per answer, however many answers a worker gives.
+    """The least c = λ₁ / λ₂ that keeps (ε, δ) per answer, for any number of answers.
 
         c = λ₁ D² / (2L (ε + L)),   L = ln(1 / (1 − δ))
 
@@ -90,8 +90,8 @@ def range_probability(lambda1: float, distance: float) -> float:
 def published_range(lambda1: float, eta: float, b: float) -> Published:
     """η (1 − 2 exp(−b²/2) / b), at least P(|x¹ − x²| ≤ γ/λ₁), γ = b √(2 ln(1/(1−η))) (Lemma 4.7).
 
-    The proof bounds the distance by γ/√λ₁ and then takes 1/√λ₁ ≤ 1/λ₁, which is the wrong way
-    round for λ₁ > 1, the very case it assumes.
+    The proof bounds the distance by γ/√λ₁ and then uses 1/√λ₁ ≤ 1/λ₁, which is reversed for λ₁ > 1,
+    the case it assumes.
 
     >>> claim = published_range(25, 0.9, 2)
     >>> round(claim.value, 3), round(claim.sound, 3), claim.holds
@@ -109,14 +109,14 @@ def published_range(lambda1: float, eta: float, b: float) -> Published:
 def published_noise_floor(
     lambda1: float, epsilon: float, delta: float, *, eta: float, b: float, width: float
 ) -> Published:
-    """c ≥ γ² / (2 λ₁ ε L), L = ln(1 / (1 − δ)) (P3 Thm. 4.8), beside what the public range takes.
+    """c ≥ γ² / (2 λ₁ ε L), L = ln(1 / (1 − δ)) (P3 Thm. 4.8); sound is the c of the public range.
 
     With D for γ/λ₁ it is λ₁ D² / (2 ε L), which does keep (ε, δ) per answer.
     """
     gamma = _gamma(eta, b)
     value = gamma**2 / _denominator(lambda1, epsilon, delta)
     sound = noise_floor(lambda1, epsilon, delta, width)
-    note = f"It rests on Lemma 4.7. {_PUBLIC}"
+    note = f"It depends on Lemma 4.7. {_PUBLIC}"
     return Published(
         value=value, sound=sound, holds=value >= sound, source="P3 Thm. 4.8", note=note
     )
@@ -133,7 +133,7 @@ def published_tradeoff_floor(
     """
     value = _gamma(eta, b) / _denominator(lambda1, epsilon, delta)
     sound = noise_floor(lambda1, epsilon, delta, width)
-    note = f"It drops the square that Thm. 4.8 has on gamma. {_PUBLIC}"
+    note = f"It omits the square that Thm. 4.8 has on gamma. {_PUBLIC}"
     return Published(
         value=value, sound=sound, holds=value >= sound, source="P3 Thm. 4.9", note=note
     )
@@ -156,8 +156,8 @@ def _denominator(lambda1: float, epsilon: float, delta: float) -> float:
 def mean_distance(lambda1: float, c: float) -> float:
     """E[Y] = √(π/λ₁) (3 + 6u + 4u² + 2u³) / (4 (1 + u)²), u = √c.
 
-    This is √π {3λ₂ / (4√λ₁ (λ₂ − λ₁)) + (λ₁² − λ₂√(λ₁λ₂)) / (2√λ₂ (λ₂ − λ₁)²)} with its factor
-    λ₂ − λ₁ divided out, so c = 1 is no special case: there it is (15/16) √(π/λ₁).
+    This is √π {3λ₂ / (4√λ₁ (λ₂ − λ₁)) + (λ₁² − λ₂√(λ₁λ₂)) / (2√λ₂ (λ₂ − λ₁)²)} divided by its
+    factor λ₂ − λ₁, so c = 1 is no special case: there it is (15/16) √(π/λ₁).
 
     >>> round(mean_distance(1, 1 / 2), 6), round(mean_distance(2, 2), 6)
     (1.512884, 1.351608)
@@ -170,7 +170,7 @@ def mean_distance(lambda1: float, c: float) -> float:
 
 
 def alpha_bound(lambda1: float, c: float) -> float:
-    """2 √(2/π) E[Y], what α must exceed in P3 Thm. 4.3; at c = 1, 15√2 / (8√λ₁).
+    """2 √(2/π) E[Y], the lower limit of α in P3 Thm. 4.3; at c = 1, 15√2 / (8√λ₁).
 
     The proof splits α into halves, hence the 2. `beta_bound` needs no more than half of it.
 
@@ -183,7 +183,7 @@ def alpha_bound(lambda1: float, c: float) -> float:
 def variance_of_mean(
     lambda1: float, c: float, workers: int, rng: np.random.Generator, draws: int = DRAWS
 ) -> float:
-    """Var(Ȳ), from simulated moments; right to about 1 % with the usual number of draws.
+    """Var(Ȳ), from simulated moments; accurate to about 1 % with the default number of draws.
 
     The Yₛₛ′ share workers, so they are not independent. With g(X, X′) the mean of Yₛₛ′ and Yₛ′ₛ,
     and d(X) = Yₛₛ, counting which pairs of pairs share a worker gives
@@ -205,10 +205,10 @@ def beta_bound(
     rng: np.random.Generator,
     draws: int = DRAWS,
 ) -> float:
-    """The β that α allows: P(mean change of a truth ≥ α) ≤ (2/π) Var(Ȳ) / (α − √(2/π) E[Y])².
+    """The β for an α: P(mean change of a truth ≥ α) ≤ (2/π) Var(Ȳ) / (α − √(2/π) E[Y])².
 
     Chebyshev's inequality on Ȳ, whose mean is at most E[Y] (the pairs s = s′ have less). It is 1,
-    and says nothing, if α is not above √(2/π) E[Y].
+    which is vacuous, if α is not above √(2/π) E[Y].
     """
     check_positive(alpha=alpha)
     room = alpha / ABSOLUTE - mean_distance(lambda1, c)
@@ -225,8 +225,8 @@ def noise_ceiling(
 ) -> float:
     """The largest noise level c at which `beta_bound` is at most β; 0 if none is.
 
-    Mean and variance of Ȳ both rise with c, so the β that α allows does. The same draws serve all
-    c, so that what is searched is a smooth curve.
+    Mean and variance of Ȳ both rise with c, and so does the β for an α. The same draws are used for
+    all c, so the searched curve is smooth.
     """
     check_positive(alpha=alpha, lambda1=lambda1)
     check_between(0, 1, beta=beta)
@@ -247,7 +247,7 @@ def noise_ceiling(
 
 
 def _chebyshev(variance: float, room: float) -> float:
-    """P(|Ȳ − E Ȳ| ≥ room) at most; 1 without room."""
+    """An upper bound on P(|Ȳ − E Ȳ| ≥ room); 1 without room."""
     return min(1.0, variance / room**2) if room > 0 else 1.0
 
 
@@ -259,7 +259,7 @@ def _unit_draws(rng: np.random.Generator, draws: int) -> FloatArray:
 
 
 class _Moments(NamedTuple):
-    """What Var(Ȳ) is made of, with λ₁ = 1."""
+    """The moments in Var(Ȳ), with λ₁ = 1."""
 
     sharing: float
     pair: float
@@ -297,7 +297,7 @@ def published_mean_distance(lambda1: float, c: float) -> Published:
         value = 15 / 16 * math.sqrt(lambda1 * math.pi)
         source, note = "P3 Thm. A.1", "It has sqrt(lambda1 pi) for sqrt(pi / lambda1)."
     else:
-        # With λ₂ = λ₁ / c put in: λ₁ comes out as 1/√λ₁, and nothing overflows.
+        # With λ₂ = λ₁ / c substituted: λ₁ factors out as 1/√λ₁, and nothing overflows.
         u = math.sqrt(c)
         inner = 3 / (4 * (1 - c)) - c * (1 - u**3) / (math.sqrt(2) * (1 - c) ** 2)
         value = math.sqrt(math.pi / lambda1) * inner
@@ -332,7 +332,7 @@ def published_beta_bound(
 ) -> Published:
     """β ≥ 4√2 Var(Y) / (√π α² S²), to which eq. 10 is reduced, with the right Var(Y).
 
-    It takes S² pairs for independent, so its variance falls like 1/S²; the true one like 1/S.
+    It treats S² pairs as independent, so its variance falls like 1/S²; the true one like 1/S.
     """
     check_positive(alpha=alpha, lambda1=lambda1, c=c)
     check_whole(workers=workers)
@@ -360,7 +360,7 @@ def published_noise_ceiling(
     value = lambda1 * root * (inner + alpha + 2 / root) - 2
     sound = noise_ceiling(alpha, beta, lambda1, workers, rng)
     note = (
-        "It takes pairs that share workers for independent, and adds a sqrt(2) without a source "
+        "It treats pairs that share workers as independent, and adds a sqrt(2) without a source "
         "to E[Y]."
     )
     return Published(value=value, sound=sound, holds=value <= sound, source="P3 eq. 12", note=note)

@@ -1,4 +1,4 @@
-"""What mean error to expect of sparse private numbers (P4 §IV), corrected.
+"""The expected mean error of sparse private numbers (P4 §IV), corrected.
 
 m workers of one quality; a task's truth is estimated by the plain mean of its reports (P4 eq. 1
 with q = 1/m). An answer is the value of Γ nearest to truth + N(0, σ²); a cell is NULL with
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ExpectedError:
-    """E|estimate − truth|: proven bounds, and what it is if the mean of the reports is normal."""
+    """E|estimate − truth|: proven bounds, and its value if the mean of the reports is normal."""
 
     least: float
     estimate: float
@@ -48,8 +48,8 @@ class ExpectedError:
 class SparseSetting:
     """A task with one truth, workers of one quality, and a share `answered` of cells not NULL.
 
-    `null` is what a NULL becomes before Laplace noise: None for a value of Γ at random, as P4 has
-    it, or a number.
+    `null` replaces a NULL before Laplace noise: None for a random value of Γ, as in P4, or a
+    number.
 
     >>> paper = SparseSetting(values=tuple(range(10)), truth=0, answered=0.1, epsilon=1)
     >>> round(float(paper.answer_law() @ paper.support), 3)
@@ -70,7 +70,7 @@ class SparseSetting:
         if len(self.values) < 2 or not np.isfinite(self.values).all():
             raise UsageError("values must be at least two finite numbers")
         if (np.diff(self.values) <= 0).any():
-            raise UsageError("values must rise, each one larger than the one before")
+            raise UsageError("values must increase strictly")
         if not 0 < self.answered <= 1:
             raise UsageError(f"answered must lie in (0, 1], not {self.answered:g}")
         for name, value in (("truth", self.truth), ("null", self.null or 0.0)):
@@ -84,7 +84,7 @@ class SparseSetting:
 
     @property
     def width(self) -> float:
-        """max Γ − min Γ: what one answer can change."""
+        """max Γ − min Γ: the largest change of one answer."""
         return self.values[-1] - self.values[0]
 
     def answer_law(self) -> FloatArray:
@@ -94,14 +94,14 @@ class SparseSetting:
         return np.diff(below, prepend=0.0, append=1.0)
 
     def null_law(self) -> tuple[FloatArray, FloatArray]:
-        """What a NULL becomes before Laplace noise, and with which probability."""
+        """The replacements of a NULL before Laplace noise, and their probabilities."""
         if self.null is not None:
             return np.asarray([self.null]), np.ones(1)
         return self.support, np.full(len(self.values), 1 / len(self.values))
 
 
 def keep_probability(epsilon: float, values: int) -> float:
-    """How often randomised response keeps one of |Γ| + 1 symbols: e^ε / (e^ε + |Γ|) (P4 eq. 8).
+    """The probability that randomised response keeps one of |Γ| + 1 symbols (P4 eq. 8).
 
     >>> round(keep_probability(3, 5), 6)
     0.800682
@@ -114,8 +114,8 @@ def keep_probability(epsilon: float, values: int) -> float:
 def laplace_error(setting: SparseSetting, scale: float | None = None) -> ExpectedError:
     """The error of the mean of m reports under Laplace noise, NULLs replaced (P4 §IV-A).
 
-    The scale is (max − min) / ε by default; P4 takes |Γ| / ε. With d the distance of the answer,
-    or of what replaces a NULL, from the truth, E|d + Lap(b)| = |d| + b exp(−|d| / b).
+    The scale is (max − min) / ε by default; P4 takes |Γ| / ε. With d the distance of the answer, or
+    of the replacement of a NULL, from the truth, E|d + Lap(b)| = |d| + b exp(−|d| / b).
     """
     b = setting.width / setting.epsilon if scale is None else scale
     check_positive(scale=b)
@@ -133,7 +133,7 @@ def null_response_error(setting: SparseSetting) -> ExpectedError:
     A report is y with probability other + s (keep − other) P(answer = y), with keep and other the
     two probabilities of P4 eq. 8. Given that they are not NULL they follow this law, scaled. Their
     number K is binomial; given K they are independent, so the mean has this law's bias and its
-    variance times E[1/K]. A task that has no such report is left out.
+    variance times E[1/K]. A task without such a report is left out.
     """
     keep = keep_probability(setting.epsilon, len(setting.values))
     other = keep * math.exp(-setting.epsilon)
@@ -148,11 +148,11 @@ def null_response_error(setting: SparseSetting) -> ExpectedError:
 
 
 def factorization_error(truths: npt.ArrayLike, factors: npt.ArrayLike) -> float:
-    """At least this is the mean error of P4's matrix factorisation, with every cell answered.
+    """A lower bound on the mean error of P4's matrix factorisation, with every cell answered.
 
     With V the d × n public factors, the mean of a worker's reports is P a, where P projects on the
     rows of V; noise has mean 0. If answers are right on average, tasks err by |(I − P) truths| at
-    least, however many workers there are: whatever V cannot represent is lost.
+    least, with any number of workers: the part that V cannot represent is lost.
 
     >>> factorization_error([7.0, 7.0], [[1.0, 0.0]])
     3.5
@@ -209,15 +209,15 @@ def published_laplace_error(setting: SparseSetting, scale: float | None = None) 
     s = setting.answered
     value = (1 - s) * phi + s * setting.sigma * math.sqrt(2 / math.pi) + b
     note = (
-        "Where a random replacement can fall on either side of the truth, phi must be E|v - mu|. "
-        "In a crowd it is far from sharp, since noise averages out. The scale must be the range of "
-        "the values over epsilon, not their number."
+        "If a random replacement can fall on either side of the truth, phi must be E|v - mu|. In "
+        "a crowd the bound is far from sharp, because noise averages out. The scale must be the "
+        "range of the values over epsilon, not their number."
     )
     return Published(value=value, sound=sound, holds=value >= sound, source="P4 Thm. 2", note=note)
 
 
 def published_null_response_error(setting: SparseSetting) -> Published:
-    """(1 − s)|μ − Σ y/(e^ε + |Γ|)| + s Σₓ N(x; μ, σ)|μ − Σ y Pₓᵧ| (P4 Thm. 3), as it stands.
+    """(1 − s)|μ − Σ y/(e^ε + |Γ|)| + s Σₓ N(x; μ, σ)|μ − Σ y Pₓᵧ| (P4 Thm. 3), as printed.
 
     N is the normal density, taken at the values of Γ and not normalised. The printed example is
     3.551; the formula gives this.
@@ -236,7 +236,7 @@ def published_null_response_error(setting: SparseSetting) -> Published:
     answered = density @ np.abs(mu - (values.sum() * other + values * (keep - other)))
     value = (1 - s) * abs(mu - float(values.sum()) * other) + s * float(answered)
     sound = null_response_error(setting).most
-    note = "It counts a report NULL as the value 0, though the estimate leaves it out."
+    note = "It counts a NULL report as the value 0, although the estimate leaves it out."
     return Published(value=value, sound=sound, holds=value >= sound, source="P4 Thm. 3", note=note)
 
 
@@ -253,8 +253,8 @@ def published_factorization_error(
     check_positive(epsilon=epsilon, share=share)
     value = share * (math.sqrt(2 / math.pi) + dimensions * values / (tasks * epsilon))
     note = (
-        "No bound of this form holds: a worker with fewer answers than dimensions has no minimum, "
-        "and what the public factors cannot represent is lost even if every cell is answered "
-        "(factorization_error)."
+        "No bound of this form holds: a worker with fewer answers than dimensions has no "
+        "minimum, and the part that the public factors cannot represent is lost even if every "
+        "cell is answered (factorization_error)."
     )
     return Published(value=value, sound=math.inf, holds=False, source="P4 Thm. 5", note=note)

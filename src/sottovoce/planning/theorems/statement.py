@@ -1,4 +1,4 @@
-"""A paper's figure, never shown without what holds; parameters of which it says nothing refused."""
+"""A paper's figure, always shown with the correct one; parameters outside its scope are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST = 1e-50
 
 
 def check_positive(**named: float) -> None:
-    """Refuse what is not above 0, or so small or large that its powers leave the floats."""
+    """Refuse a value that is not above 0, or whose powers leave the range of floats."""
     for name, value in named.items():
         check_number(name, value)
         if not LEAST <= value <= 1 / LEAST:
@@ -29,7 +29,7 @@ def check_positive(**named: float) -> None:
 
 
 def check_between(low: float, high: float, **named: float) -> None:
-    """Refuse what is not strictly between two numbers."""
+    """Refuse a value that is not strictly between two numbers."""
     for name, value in named.items():
         check_number(name, value)
         if not low < value < high:
@@ -37,7 +37,7 @@ def check_between(low: float, high: float, **named: float) -> None:
 
 
 def check_whole(**named: int) -> None:
-    """Refuse what is not a whole number from 1 on."""
+    """Refuse anything but a whole number of at least 1."""
     for name, value in named.items():
         check_count(name, value)
         if value < 1:
@@ -52,18 +52,18 @@ def open_probabilities(name: str, values: npt.ArrayLike) -> FloatArray:
     wrong = array[~((array > 0) & (array < 1))]
     if wrong.size:
         raise UsageError(
-            f"{name} must lie between 0 and 1, not {wrong[0]:g}; a worker who is never wrong, or "
-            "always, has an infinite weight: use 0.98 or 0.02, as TD does"
+            f"{name} must lie between 0 and 1, not {wrong[0]:g}; a worker who is never or always "
+            "wrong has an infinite weight: use 0.98 or 0.02, as TD does"
         )
     return array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """What a paper's formula gives, beside what is proven of the same parameters.
+    """The value of a paper's formula, and the proven value for the same parameters.
 
-    `holds` says whether the claim follows, at these parameters, from what is proven: a bound holds
-    if it is no sharper than `sound`, a value if it equals it. `note` says what is wrong in general.
+    `holds` is whether the claim follows, at these parameters, from what is proven: a bound holds if
+    it is no sharper than `sound`, a value if it equals it. `note` says what is wrong in general.
 
     >>> print(Published(value=0.5, sound=0.75, holds=False, source="P1 eq. 6", note="A slip."))
     P1 eq. 6 prints 0.5; does not hold; sound: 0.75. A slip.

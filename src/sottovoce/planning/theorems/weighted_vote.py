@@ -1,8 +1,8 @@
-"""How often a weighted vote of workers of known accuracy errs: exactly, and a bound.
+"""The error probability of a weighted vote of workers of known accuracy: exact, and a bound.
 
-Two labels. Workers answer on their own; worker u is right with probability pᵤ. The label with the
-greater sum of weights wins, and a coin decides between equal sums. `DeltaLaw` is the law of P1's Δ
-when every worker draws a flip probability of its own (P1 §6.2.3).
+Two labels. Workers answer independently; worker u is right with probability pᵤ. The label with the
+greater sum of weights wins, and a coin decides ties. `DeltaLaw` is the law of P1's Δ when every
+worker draws its own flip probability (P1 §6.2.3).
 
 `published_…` are P1's own bounds on the error, eqs. 5 to 10, as printed. Their chain starts from
 P(error) ≤ E Π exp(−t x w) and then takes (p/e + (1 − p) e)ʷ for the mean of a factor. That
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.weights import importance
@@ -42,12 +42,12 @@ __all__ = [
 ]
 
 MOST_SCORES = 1 << 20
-"""More different sums of weights than this are not followed: 20 workers, all different."""
+"""The maximum number of different sums of weights: 20 workers, all different."""
 
 TIE = 1e-9
 """Sums closer to 0 than this, with the greatest weight 1, are ties; rounding leaves about 1e-12."""
 
-_SLIP = "It takes (p/e + (1 - p)e)^w for E exp(-w x), which is p exp(-w) + (1 - p) exp(w)."
+_SLIP = "It uses (p/e + (1 - p)e)^w for E exp(-w x), which is p exp(-w) + (1 - p) exp(w)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class DeltaLaw:
 
         f(Δ) = (ln(bⁿ / Δ))ⁿ⁻¹ / (bⁿ (n − 1)!),   0 < Δ ≤ bⁿ                   (P1 §6.2.3)
 
-    So ln(bⁿ / Δ) is Gamma(n, 1). The law is right. What P1 reads from it is not: Δ is the leading
-    term of eq. 10, which is no change of an error (`published_expanded_change`); and its mean is
+    So ln(bⁿ / Δ) is Gamma(n, 1). The law is right. P1's conclusion from it is not: Δ is the leading
+    term of eq. 10, which is not a change of an error (`published_expanded_change`); and its mean is
     (b / 2)ⁿ, exactly the Δ of one layer with the same mean flip. Only the median is smaller.
 
     >>> law = DeltaLaw(b=0.8, n=3)
@@ -81,12 +81,12 @@ class DeltaLaw:
 
     @property
     def mean(self) -> float:
-        """E[Δ] = (b / 2)ⁿ, for the draws are independent."""
+        """E[Δ] = (b / 2)ⁿ, because the draws are independent."""
         return (self.b / 2) ** self.n
 
     @property
     def median(self) -> float:
-        """The Δ that half of the draws stay below."""
+        """The median of Δ."""
         return float(self.quantile(0.5))
 
     @property
@@ -107,7 +107,7 @@ class DeltaLaw:
         return np.asarray(scipy.special.gammaincc(self.n, np.maximum(self._depth(delta), 0.0)))
 
     def quantile(self, share: npt.ArrayLike) -> FloatArray:
-        """The Δ that this share of the draws stays below."""
+        """The quantile of Δ at this share."""
         shares = np.asarray(share, np.float64)
         if not ((shares >= 0) & (shares <= 1)).all():
             raise UsageError(f"share must lie in [0, 1], not {shares}")
@@ -143,12 +143,12 @@ def flipped(accuracy: npt.ArrayLike, flip: npt.ArrayLike) -> FloatArray:
 
 
 def error_bound(accuracy: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
-    """No vote with these weights errs more often, even if it loses every tie (Chernoff).
+    """An upper bound on the error of a vote with these weights, losing every tie (Chernoff).
 
         P(Σ w x ≤ 0) ≤ E exp(−t Σ w x) = Π (p exp(−tw) + (1 − p) exp(tw)),   any t ≥ 0
 
-    Here x is +1 for a right answer and −1 for a wrong one. With log-odds weights, the default,
-    t = ½ is best and the product is Π 2 √(p (1 − p)); with others the best t is searched for.
+    Here x is +1 for a right answer and −1 for a wrong one. With log-odds weights, the default, t =
+    ½ is best and the product is Π 2 √(p (1 − p)); with others the best t is searched for.
 
     >>> round(error_bound([0.9] * 5), 5)
     0.07776
@@ -166,9 +166,9 @@ def error_bound(accuracy: npt.ArrayLike, weights: npt.ArrayLike | None = None) -
 
 
 def vote_error(accuracy: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
-    """How often the vote errs, by adding up the chances of all sums of weights; ties count half.
+    """The error probability of the vote, summed over all sums of weights; ties count half.
 
-    Equal sums are merged, so workers of one accuracy cost little, however many. Different ones
+    Equal sums are merged, so workers of equal accuracy cost little, in any number. Different ones
     double the sums, and beyond 20 or so the crowd is refused.
 
     >>> round(vote_error([0.9] * 5), 5)
@@ -208,7 +208,7 @@ def _best_tilt(
     counted = scaled != 0
     if not counted.any():
         return 0.0
-    with np.errstate(over="ignore"):  # a weight of next to nothing has its best t anywhere
+    with np.errstate(over="ignore"):  # a weight near 0 has its best t anywhere
         own = log_odds(right[counted]) / (2 * scaled[counted])
     # No factor is below 2√(p(1−p)), and that of the greatest weight, 1, grows like exp(t): beyond
     # this t the product is above 1, its value at 0.
@@ -236,7 +236,7 @@ def published_error_bound(
     right = open_probabilities("accuracy", accuracy)
     sound = error_bound(right, weights)
     given = log_odds(right) if weights is None else np.asarray(weights, np.float64)
-    with np.errstate(over="ignore"):  # for a large crowd near ½ the product has no end
+    with np.errstate(over="ignore"):  # for a large crowd near ½ the product overflows
         value = float(np.exp((given * np.log(right / np.e + (1 - right) * np.e)).sum()))
     return Published(
         value=value,
@@ -251,7 +251,8 @@ def published_folded_bound(accuracy: npt.ArrayLike) -> Published:
     """Eq. 6 once every p above ½ is replaced by 1 − p, as P1 §6.2.1 does: Π 1 / Im(u).
 
     P1 calls this no loss of generality. The true error is the same for p and 1 − p, and so is the
-    sound bound; eq. 6 is not. Accuracies beyond .02 and .98 are kept at these, as in `importance`.
+    sound bound; eq. 6 is not. Accuracies beyond .02 and .98 are clipped to these, as in
+    `importance`.
 
     >>> float(f"{published_folded_bound([0.9] * 5).value:.2g}")
     4.6e-05
@@ -264,7 +265,7 @@ def published_folded_bound(accuracy: npt.ArrayLike) -> Published:
         sound=sound,
         holds=value >= sound,
         source="P1 eq. 6 with p folded to 1 - p",
-        note=f"{_SLIP} The fold then changes the figure, though not the error.",
+        note=f"{_SLIP} The fold then changes the figure, but not the error.",
     )
 
 
@@ -279,7 +280,7 @@ def published_change(accuracy: npt.ArrayLike, flip: npt.ArrayLike) -> Published:
     """
     before, after = _folded(accuracy, flip)
     value = float(np.prod(2 * after) - np.prod(2 * before))
-    note = "2p approximates eq. 6's factor, and that bounds nothing."
+    note = "2p approximates eq. 6's factor, which is not a bound."
     return _against_the_change(value, "P1 eq. 9", note, accuracy, flip)
 
 
@@ -295,7 +296,7 @@ def published_expanded_change(accuracy: npt.ArrayLike, flip: npt.ArrayLike) -> P
     """
     before, after = _folded(accuracy, flip)
     value = float(np.prod(after) - np.prod(before))
-    note = f"It loses the factor 2^{len(before)} of eq. 9, which bounds nothing itself."
+    note = f"It loses the factor 2^{len(before)} of eq. 9, which is itself not a bound."
     return _against_the_change(value, "P1 eq. 10", note, accuracy, flip)
 
 
@@ -309,6 +310,6 @@ def _folded(accuracy: npt.ArrayLike, flip: npt.ArrayLike) -> tuple[FloatArray, F
 def _against_the_change(
     value: float, source: str, note: str, accuracy: npt.ArrayLike, flip: npt.ArrayLike
 ) -> Published:
-    """A published change beside that of the exact error."""
+    """A published change, and the change of the exact error."""
     sound = vote_error(flipped(accuracy, flip)) - vote_error(accuracy)
     return Published(value=value, sound=sound, holds=value >= sound, source=source, note=note)

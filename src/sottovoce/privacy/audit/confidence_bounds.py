@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when first used
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
@@ -22,7 +22,7 @@ class Bounds(NamedTuple):
 
 
 def check_chances(delta: float, confidence: float) -> None:
-    """Refuse what cannot be a delta or a confidence."""
+    """Refuse an invalid delta or confidence."""
     check_delta(delta)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be above 0 and below 1, not {confidence:g}")
@@ -37,7 +37,7 @@ def bounds(
     delta: float,
     doubt: float,
 ) -> Bounds:
-    """Lower bounds on ε that hold together with their probabilities but for a chance of `doubt`.
+    """Lower bounds on ε that hold, with their probabilities, except with probability `doubt`.
 
     An event seen x of n times under one input and y of m times under the other has probabilities
 

@@ -1,6 +1,6 @@
 """The audit: an empirical lower bound on epsilon for a black-box mechanism.
 
-It rests on the event by which two laws are best told apart, chosen by samples that do not bound it.
+It uses the event that distinguishes two laws best, chosen by samples that do not bound it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Counts = npt.NDArray[np.int64]
 CUTS = 128
 """Events tried in each order of a view's cells."""
 PLAINER = 1.01
-"""What an event must gain to be preferred to a plainer one."""
+"""The gain that an event needs to be preferred to a simpler one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,13 +35,13 @@ class Event:
     first_likelier: bool
 
     def count(self, reports: Scored) -> int:
-        """How many of the reports are in it."""
+        """The number of these reports in it."""
         inside = np.zeros(len(self.view), np.bool_)
         inside[self.cells] = True
         return int(np.count_nonzero(inside[self.view(reports)]))
 
     def words(self, encoding: Encoding) -> str:
-        """The event as people say it."""
+        """The event in words."""
         return self.view.event(self.cells, encoding)
 
 
@@ -53,9 +53,9 @@ def best_event(
     delta: float,
     doubt: float,
 ) -> Event:
-    """The event with the best bound on samples that did not shape it; of equals the plainest.
+    """The event with the best bound on samples that did not shape it; ties go to the simplest.
 
-    So many events are tried that one of the rare ones would win by luck: each is doubted the more.
+    With this many events, a rare one would win by luck: the failure probability is divided.
     """
     best, found = -1.0, None
     doubt /= CUTS * len(candidates)
@@ -78,10 +78,10 @@ def best_event(
 
 
 def _orders(likely: Counts, rare: Counts, ordered: bool) -> list[npt.NDArray[np.intp]]:
-    """Cells in the order in which events take them in.
+    """The cells in the orders in which events include them.
 
-    From either end where there is one, and by P / Q: these are the level sets {P / Q ≥ t}. The
-    estimated ratio is taken less its standard error, so that a rare cell is not first by luck.
+    From either end if there is one, and by P / Q: these are the level sets {P / Q ≥ t}. The
+    standard error is subtracted from the estimated ratio, so that a rare cell is not first by luck.
     """
     ratio, error = log_ratios(likely, rare)
     ends = [np.arange(len(likely)), np.arange(len(likely))[::-1]] if ordered else []
@@ -95,9 +95,9 @@ def _counts(view: View, reports: Scored) -> Counts:
 Input = TypeVar("Input")
 
 FEWEST = 16
-"""Samples of each input below which nothing can be said."""
+"""With fewer samples of each input nothing can be concluded."""
 AT_ONCE = 1 << 14
-"""Samples asked of a mechanism at a time."""
+"""Samples requested from a mechanism at a time."""
 MOST_KEPT, NUMBERS_KEPT = 1 << 20, 1 << 25
 """The most samples of one input, and numbers in them, kept to fit, and again to choose."""
 
@@ -106,7 +106,7 @@ MOST_KEPT, NUMBERS_KEPT = 1 << 20, 1 << 25
 class Audit(Displayed):
     """P(event | one input) > p_low and P(event | the other) < q_high, so ε ≥ epsilon at delta.
 
-    False with a chance of at most 1 - confidence, if the samples are independent.
+    False with probability at most 1 - confidence, if the samples are independent.
     """
 
     epsilon: float
@@ -129,7 +129,7 @@ class Audit(Displayed):
         return Display(f"Audit: {self}", facts)
 
     def exceeds(self, guarantee_epsilon: float) -> bool:
-        """Whether this disproves a guarantee of so much at the same delta."""
+        """Whether this disproves a guarantee of that epsilon at the same delta."""
         return bool(self.epsilon > guarantee_epsilon)
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class Audit(Displayed):
 def audit_samples(
     first: npt.ArrayLike, second: npt.ArrayLike, *, delta: float = 0.0, confidence: float = 0.95
 ) -> Audit:
-    """What recorded samples prove: one report per row, categories, numbers or vectors of either.
+    """The bound from recorded samples: categories, numbers or vectors of either, one per row.
 
     The samples of each input must be independent and in the order drawn: the first quarter fits
     scores, the second chooses an event, the second half bounds its probabilities.
@@ -170,9 +170,9 @@ def audit(
     delta: float = 0.0,
     confidence: float = 0.95,
 ) -> Audit:
-    """What so many samples of each of two neighbouring inputs prove about any callable.
+    """The bound from `samples` samples of each of two neighbouring inputs of any callable.
 
-    `sampler(input, count)` returns `count` new independent reports, one per row; it is asked for a
+    `sampler(input, count)` returns `count` new independent reports, one per row; it is called for a
     bounded number at a time.
 
     >>> import numpy as np
@@ -204,9 +204,9 @@ def audit_pairs(
     delta: float,
     confidence: float,
 ) -> Audit:
-    """The best lower bound over some pairs of inputs, so many samples of each.
+    """The best lower bound over some pairs of inputs, with `samples` samples of each.
 
-    The doubt is divided among the pairs, so the confidence holds for all of them together.
+    The failure probability is divided among the pairs, so the confidence holds for all together.
     """
     each = 1 - (1 - confidence) / len(pairs)
     found = [
@@ -221,7 +221,7 @@ def _recorded(samples: Matrix) -> Stream:
 
 
 def _audit(first: Stream, second: Stream, count: int, delta: float, confidence: float) -> Audit:
-    """The three parts in turn; the event is fixed before the last one is looked at."""
+    """The three parts in turn; the event is fixed before the last part is used."""
     doubt, streams = 1 - confidence, (first, second)
     if first.width != second.width:
         raise DataError(
@@ -253,7 +253,7 @@ def _audit(first: Stream, second: Stream, count: int, delta: float, confidence: 
 
 
 def _counted(stream: Stream, event: Event, encoding: Encoding) -> tuple[int, int]:
-    """How many of the samples that are left are in the event, and how many there are."""
+    """How many of the remaining samples are in the event, and their number."""
     inside = total = 0
     for piece in stream.rest():
         inside += event.count(Scored(encoding(piece)))

@@ -1,4 +1,4 @@
-"""Samples as they come: categories, numbers, or vectors of either."""
+"""Samples of reports: categories, numbers, or vectors of either."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Matrix: TypeAlias = npt.NDArray[Any]
 """One report per row, numbers or texts."""
 
 LARGEST = 1e100
-"""Numbers are cut here before they are squared."""
+"""Numbers are clipped here before they are squared."""
 
 
 def matrix(samples: npt.ArrayLike) -> Matrix:
-    """Rows of reports; what is no number becomes text."""
+    """Rows of reports; anything but a number becomes text."""
     array = np.asarray(samples)
     if array.ndim == 1:
         array = array[:, None]
@@ -33,7 +33,7 @@ def matrix(samples: npt.ArrayLike) -> Matrix:
 
 
 def numbers(samples: Matrix) -> FloatArray:
-    """As finite floats, for sums and squares; what is not a number counts as 0."""
+    """As finite floats, for sums and squares; anything but a number counts as 0."""
     values = samples.astype(np.float64)
     if samples.dtype.kind == "f":
         np.nan_to_num(values, copy=False, posinf=LARGEST, neginf=-LARGEST)
@@ -61,13 +61,13 @@ class Stream:
         return np.concatenate(taken)
 
     def rest(self) -> Iterator[Matrix]:
-        """All that are left."""
+        """All remaining samples."""
         return self._pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """Texts as codes; numbers as they are. A text that was not there to fit is one code more."""
+    """Texts as codes, numbers unchanged. A text that was not fitted is one extra code."""
 
     texts: npt.NDArray[np.str_] | None
 
@@ -86,17 +86,17 @@ class Encoding:
         return np.where(self.texts[place] == texts, place, len(self.texts)).astype(np.int32)
 
     def name(self, value: Any) -> str:
-        """A value as people wrote it."""
+        """A value as it was written."""
         if self.texts is None:
             return f"{value:.6g}" if isinstance(value, float | np.floating) else f"{value}"
         return str(self.texts[int(value)]) if int(value) < len(self.texts) else "other"
 
 
 def check_unsorted(samples: Matrix, which: str) -> None:
-    """Refuse samples in rising or falling order: their halves would follow different laws.
+    """Refuse samples in increasing or decreasing order: their halves would follow different laws.
 
-    Independent samples are sorted by chance less than once in 10¹³ when at least 64, of which 16
-    differ from the most frequent one.
+    Independent samples are sorted by chance less than once in 10¹³ if there are at least 64, of
+    which 16 differ from the most frequent one.
     """
     column = samples[:, 0]
     if len(column) < 64:

@@ -14,7 +14,7 @@ from sottovoce.privacy.audit.samples import Matrix, numbers
 Columns = npt.NDArray[np.intp]
 
 RAREST = 8
-"""The outermost bins hold about so many of the samples they were fitted to."""
+"""The outermost bins have about this many of the fitted samples."""
 
 
 class Axis(Protocol):
@@ -22,7 +22,7 @@ class Axis(Protocol):
 
     @property
     def words(self) -> str:
-        """What the number is."""
+        """A description of the number."""
         ...
 
     def __call__(self, samples: Matrix) -> npt.NDArray[np.generic]:
@@ -32,9 +32,9 @@ class Axis(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Cells of the line: cell i is [edges[i - 1], edges[i]). What is not a number comes last.
+    """Cells of the line: cell i is [edges[i - 1], edges[i]). NaN comes last.
 
-    `atoms` are the values seen, where each has a cell.
+    `atoms` are the values seen, if each has a cell.
     """
 
     edges: npt.NDArray[np.generic]
@@ -42,21 +42,21 @@ class Bins:
 
     @classmethod
     def fitted(cls, values: npt.NDArray[np.generic], most: int) -> Self:
-        """A cell for each value if there are few, else about `most` as likely ones and their tails.
+        """A cell for each value if there are few, else about `most` equally likely ones and tails.
 
-        The tails are cut in halves, over and over: where ε is unbounded, it is there.
+        The tails are halved repeatedly: an unbounded ε is found there.
         """
         found = np.unique(values)
         if len(found) <= most:
             return cls(found[1:], found)
         real = found.dtype.kind != "f" or not np.isnan(found[-1])
-        # NaN sorts behind every number, here and in `searchsorted`.
+        # NaN sorts after every number, here and in `searchsorted`.
         ordered = np.sort(values)
         count = len(ordered)
         tail = 0.5 ** np.arange(1, max(2, int(np.log2(count / RAREST)) + 1))
         levels = np.unique(np.concatenate([np.linspace(0, 1, most + 1)[1:-1], tail, 1 - tail]))
         edges, times = np.unique(ordered[(levels * count).astype(np.intp)], return_counts=True)
-        # A value at several levels is an atom: it gets a cell of its own.
+        # A value at several levels is an atom: it gets a separate cell.
         after = np.searchsorted(found, edges[times > 1]) + 1
         edges = np.unique(np.concatenate([edges, found[after[after < len(found)]]]))
         if not real:
@@ -86,7 +86,7 @@ class ColumnScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Usual:
-    """How many of some columns show the value that is most frequent there."""
+    """The number of some columns that show their most frequent value."""
 
     columns: Columns
     values: Matrix

@@ -25,7 +25,7 @@ from sottovoce.privacy.audit.scores import (
 Cells = npt.NDArray[np.intp]
 
 AT_ONCE = 1 << 22
-"""Numbers looked at together, to bound memory."""
+"""Numbers processed together, to bound memory."""
 
 SHOWN = 3
 
@@ -57,7 +57,7 @@ class View(Protocol):
 
     @property
     def ordered(self) -> bool:
-        """Whether cells follow each other, so that a first or last few of them mean something."""
+        """Whether cells are ordered, so that a first or last few of them make sense."""
         ...
 
     def __call__(self, reports: Scored) -> Cells:
@@ -121,7 +121,7 @@ class PairView:
 class WholeView:
     """A cell for each of the most frequent submissions, and one for all others.
 
-    `frequency` is how often the former were seen, on average.
+    `frequency` is the mean frequency of the former.
     """
 
     keys: npt.NDArray[np.uint64]
@@ -156,7 +156,7 @@ class WholeView:
 
 
 def _keys(samples: Matrix) -> npt.NDArray[np.uint64]:
-    """A number for each row; rows that share one by accident share a cell, which harms nothing."""
+    """A number for each row; an accidental collision shares a cell, which is harmless."""
     wide = samples.astype(np.float64 if samples.dtype.kind == "f" else np.int64)
     keys = np.zeros(len(samples), np.uint64)
     for column in np.ascontiguousarray(wide.T).view(np.uint64):
@@ -183,23 +183,24 @@ def _listed(texts: list[str]) -> str:
 
 
 ALONE, PAIRED, WITHIN = 256, 64, 32
-"""Bins of an axis that stands alone, of one of a pair, and of a column that is added up."""
+"""Bins of a single axis, of one of a pair, and of a column that is added up."""
 DISTINCT = 1 << 14
-"""The most submissions that get a cell of their own."""
+"""The most submissions with a separate cell."""
 SUMMED = 64
 """The most columns that are added up: those whose laws differ most."""
 TINIEST = 1e-50
-"""Spreads below are taken to be this, lest quotients overflow."""
+"""Spreads below are set to this, to avoid overflow of quotients."""
 LOOKED_AT = 1 << 22
 """The most numbers from which columns and directions are fitted."""
 
 
 def views(first: Scored, second: Scored, *, nominal: bool) -> list[View]:
-    """The views worth trying, the plainest first; `nominal` codes stand for texts: no sums of them.
+    """The views to try, the simplest first; `nominal` codes are texts, which are not added up.
 
     The laws may differ in one column alone, in many independent ones, in the spread along some
-    direction, or in how a column goes with the others: then what the worker drew once shows in them
-    (two-layer's probability in how many are as usual, a random variance in their distance).
+    direction, or in the dependence of a column on the others: then a value drawn once per worker
+    shows in them (two-layer's probability in the number of usual values, a random variance in their
+    distance).
     """
     alone = partial(_single, first=first, second=second, most=ALONE)
     whole = _whole(first.samples, second.samples)
@@ -222,7 +223,7 @@ def views(first: Scored, second: Scored, *, nominal: bool) -> list[View]:
 def _plain(
     first: Matrix, second: Matrix, nominal: bool
 ) -> tuple[list[Axis], list[tuple[Axis, Axis]]]:
-    """Scores of a vector that stand alone, and those that are looked at together."""
+    """Scores of a vector that are used alone, and those that are used together."""
     everything = np.arange(first.shape[1])
     evidence, ranked = _evidence(first, second)
     changed, next_changed = (ColumnScore(int(j)) for j in ranked[:2])
@@ -252,7 +253,7 @@ def _evidence(first: Matrix, second: Matrix) -> tuple[LogRatioSum, Columns]:
         x, y = (np.bincount(cut(part), minlength=len(cut)) for part in (a, b))
         bins.append(cut)
         ratio, error = log_ratios(x, y)
-        # Columns that do not differ would add nothing but noise.
+        # Columns that do not differ would add only noise.
         ratios.append(np.where(np.abs(ratio) > 3 * error, ratio, 0.0))
         differences.append(np.abs(x / len(a) - y / len(b)).sum() / 2)
     ranked = np.argsort(-np.array(differences), kind="stable")
@@ -261,7 +262,7 @@ def _evidence(first: Matrix, second: Matrix) -> tuple[LogRatioSum, Columns]:
 
 
 def _contexts(first: Matrix, second: Matrix, columns: Columns, nominal: bool) -> list[Axis]:
-    """What many columns show together."""
+    """The joint scores of many columns."""
     found: list[Axis] = []
     values = [
         np.unique(np.concatenate([first[:, j], second[:, j]]), return_counts=True) for j in columns
@@ -284,10 +285,10 @@ def _distance(first: Matrix, second: Matrix, columns: Columns) -> Distance:
 
 
 def _directions(first: Matrix, second: Matrix) -> list[Axis]:
-    """Where the means differ most, and where the first input's spread is largest and smallest.
+    """The directions of the largest difference of means, and of the largest and smallest spread.
 
-    The generalised eigenvectors of the two covariance matrices, after the tails are cut off, which
-    would else decide alone.
+    The generalised eigenvectors of the two covariance matrices, after the tails are clipped, which
+    would otherwise dominate.
     """
     a, b = numbers(first), numbers(second)
     both = np.concatenate([a, b])

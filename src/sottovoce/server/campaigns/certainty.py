@@ -1,7 +1,7 @@
-"""Certainty: how sure truths are, which count as decided, and what more answers would do.
+"""Certainty of truths: which are settled, and the estimated effect of more answers.
 
-What more answers would do is estimated from what those so far have done. Nobody can send workers to
-open tasks: a hash assigns them. So further answers spread evenly over all tasks, x for each.
+The effect is estimated from the answers so far. A hash assigns tasks to workers, so workers cannot
+be sent to open tasks, and further answers spread evenly over all tasks, x for each.
 
 **Labels.** Let l be the log-odds of a task's true label against all others. Where posteriors are
 calibrated, l is close to a random walk with drift D and variance 2D per report: the drift is what a
@@ -37,10 +37,10 @@ from sottovoce.server.campaigns.histogram import Bin, binned
 from sottovoce.server.database.results import Columns
 
 CONFIDENT = 0.95
-"""A label is settled from this confidence on."""
+"""A label is settled at this confidence or more."""
 
 CLOSE = 0.025
-"""A number is settled up to this standard error, in parts of the range."""
+"""A number is settled at this standard error or less, as a share of the range."""
 
 
 SURE = 1 - 2.0**-53
@@ -49,15 +49,15 @@ SURE = 1 - 2.0**-53
 GROUPS = 1000
 
 TOO_MANY = 100
-"""Nothing is foretold beyond so many times the reports there are."""
+"""Nothing is predicted beyond this many times the current reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """How many tasks with reports are settled, how many are open, and how sure all of them are.
+    """How many tasks with reports are settled or open, and their certainty.
 
-    Labels have a confidence and are settled from 0.95 on; numbers have a standard error and are
-    settled up to 2.5 % of the range.
+    Labels have a confidence and are settled at 0.95 or more; numbers have a standard error and are
+    settled at 2.5 % of the range or less.
     """
 
     kind: str
@@ -68,7 +68,7 @@ class Certainty:
 
 
 def certainty_of(columns: Columns, domain: Domain) -> Certainty | None:
-    """The certainty of a result; None where it has no truths."""
+    """The certainty of a result; None if it has no truths."""
     if not len(columns.place):
         return None
     settled = int(np.count_nonzero(is_decided(columns, domain)))
@@ -84,7 +84,7 @@ def certainty_of(columns: Columns, domain: Domain) -> Certainty | None:
 
 
 def is_decided(columns: Columns, domain: Domain) -> npt.NDArray[np.bool_]:
-    """Which truths are settled; what is not finite is not."""
+    """Which truths are settled; those that are not finite are not."""
     if columns.is_numeric:
         return np.asarray(columns.certainty <= threshold_of(domain), np.bool_)
     return np.asarray(columns.certainty >= CONFIDENT, np.bool_)
@@ -100,7 +100,7 @@ def threshold_of(domain: Domain) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """About so many more answers, of so many workers, settle so many of the open tasks."""
+    """An estimate: how many more answers, of how many workers, settle how many open tasks."""
 
     answers: int
     workers: int
@@ -109,7 +109,7 @@ class Further:
 
     @property
     def words(self) -> str:
-        """The same as a sentence."""
+        """The estimate as a sentence."""
         workers = f"{self.workers:,} worker{'s' if self.workers != 1 else ''}"
         answers = f"{self.answers:,} more answer{'s' if self.answers != 1 else ''}"
         tasks = f"open task{'s' if self.open != 1 else ''}"
@@ -119,10 +119,10 @@ class Further:
 
 
 def further_of(columns: Columns, domain: Domain, tasks: int) -> Further | None:
-    """The fewest further answers that settle half of the open tasks; None where none can be named.
+    """The fewest further answers that settle half of the open tasks; None if unknown.
 
-    That is where nothing is inferred, everything is settled, reports say nothing so far, or it
-    would take more than 100 times the reports there are.
+    It is unknown if nothing is inferred, everything is settled, reports carry no information so
+    far, or more than 100 times the current reports would be needed.
     """
     reports, workers = int(columns.answers.sum()), len(columns.worker_reports)
     open = ~is_decided(columns, domain)
@@ -143,7 +143,7 @@ def further_of(columns: Columns, domain: Domain, tasks: int) -> Further | None:
 
 
 def _about(number: float) -> int:
-    """Rounded up to two digits: no more are known.
+    """Round up to two digits, the precision of the estimate.
 
     >>> _about(186_061.3), _about(7.2)
     (190000, 8)
@@ -155,7 +155,7 @@ def _about(number: float) -> int:
 def _more_numbers(
     columns: Columns, open: npt.NDArray[np.bool_], threshold: float, wanted: int
 ) -> float | None:
-    """n (se² / threshold² - 1) more for each task; so many tasks need no more than this."""
+    """n (se² / threshold² - 1) more for each task; `wanted` tasks need no more than this."""
     with np.errstate(over="ignore"):
         needed = columns.answers[open] * ((columns.certainty[open] / threshold) ** 2 - 1)
     finite = np.sort(needed[np.isfinite(needed)])
@@ -195,13 +195,13 @@ def _mean_log_odds(confidence: FloatArray, labels: int) -> FloatArray:
 
 
 def _log_odds(confidence: FloatArray, labels: int) -> tuple[FloatArray, FloatArray]:
-    """Those of the top label, and of any other."""
+    """The log-odds of the top label, and of any other."""
     held = np.clip(confidence, 1 / labels, SURE)
     return logit(held), logit((1 - held) / (labels - 1))
 
 
 def _grouped(confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Confidences and how many tasks have each, to a thousandth: as quick with a million tasks."""
+    """Confidences rounded to a thousandth, with the number of tasks at each."""
     held = np.where(np.isfinite(confidence), confidence, 0.0)
     counts = np.bincount((GROUPS * held).astype(np.int64), minlength=GROUPS)
     present = np.flatnonzero(counts)
@@ -209,7 +209,7 @@ def _grouped(confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _chance(confidence: FloatArray, labels: int, gain: float) -> FloatArray:
-    """How likely a task is settled once its true label's log-odds have risen by so much."""
+    """The probability that a task is settled after its true label's log-odds have risen."""
     top, other = _log_odds(confidence, labels)
     spread, limit = math.sqrt(2 * gain), float(logit(CONFIDENT))
     likely: FloatArray = confidence * ndtr((top + gain - limit) / spread)

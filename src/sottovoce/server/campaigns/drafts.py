@@ -1,4 +1,4 @@
-"""Campaigns before they open: terms with a policy, and tasks. Nobody can report on them yet."""
+"""Drafts: campaigns that are not open yet, with terms, a policy and tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sottovoce.server.service import Service
 
 
 def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = None) -> Campaign:
-    """A new campaign, which takes no reports yet. Its tasks may come later."""
+    """Create a campaign, which accepts no reports yet. Its tasks may be added later."""
     _check(terms, tasks)
     id = new_id()
 
@@ -41,7 +41,7 @@ def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = 
 def change_draft(
     service: Service, id: str, terms: Terms, tasks: Sequence[Task] | None = None
 ) -> Campaign:
-    """Other terms for a draft; its tasks stay unless others are given."""
+    """Change the terms of a draft; its tasks stay unless new ones are given."""
     _check(terms, tasks)
 
     def work(connection: Connection) -> Campaign:
@@ -55,13 +55,13 @@ def change_draft(
 
 
 def change_tasks(service: Service, id: str, tasks: Sequence[Task]) -> None:
-    """These tasks instead of those a draft had."""
+    """Replace the tasks of a draft."""
     check_tasks(tasks)
     service.change(lambda connection: set_tasks(connection, _draft(connection, id).number, tasks))
 
 
 def list_tasks(service: Service, id: str, offset: int, limit: int) -> tuple[list[Task], int]:
-    """Up to `limit` tasks of a campaign from a place on, and how many there are in all."""
+    """Up to `limit` tasks of a campaign from a place on, and their total number."""
     with service.database.reading() as connection:
         stored = the_campaign(connection, id)
         places = range(stored.campaign.tasks)[offset : offset + limit]
@@ -69,7 +69,7 @@ def list_tasks(service: Service, id: str, offset: int, limit: int) -> tuple[list
 
 
 def _check(terms: Terms, tasks: Sequence[Task] | None) -> None:
-    """Refuse what could not be opened, and what nobody could show the guarantee of."""
+    """Refuse terms that could not be opened or whose guarantee cannot be computed."""
     if tasks is not None:
         check_tasks(tasks)
     with computable():
@@ -81,20 +81,20 @@ def _draft(connection: Connection, id: str) -> Stored:
     if stored.campaign.state is not State.DRAFT:
         raise Refused(
             Reason.NOT_A_DRAFT,
-            f"the campaign is {stored.campaign.state}: what workers were promised and asked "
-            "does not change; make another campaign",
+            f"the campaign is {stored.campaign.state}, so its terms can no longer change; make "
+            "another campaign",
         )
     return stored
 
 
 def new_id() -> str:
-    """Ten letters and digits, of which none looks like another: 50 random bits."""
+    """Ten unambiguous letters and digits: 50 random bits."""
     return base64.b32encode(secrets.token_bytes(7)).decode("ascii")[:10].lower()
 
 
 @contextmanager
 def malformed_field(name: str) -> Iterator[None]:
-    """Refuse what makes no sense, and say in which field of the request it is."""
+    """Turn an invalid value into an error that names the request's field."""
     try:
         yield
     except UsageError as error:

@@ -1,8 +1,7 @@
 """Export tables of a campaign, chunk by chunk: reports, votes, truths, totals, workers and tasks.
 
-Whatever holds reports, truths or weights of a simulated campaign says so in the column's name, as
-`perturb` names the column of simulated reports: nothing that is copied from such a table loses the
-stamp.
+Columns with reports, truths or weights of a simulated campaign carry the stamp in their names, as
+in `perturb`, so that copied columns keep it.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
 ANSWERED = "answered"
 
 ROWS = 50_000
-"""Rows of a result that are written at once."""
+"""Rows of a result per chunk."""
 
 _VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
 
@@ -58,12 +57,12 @@ class ReportColumn:
     domain: Domain
 
     def written(self, codes: ReportCodes) -> npt.NDArray[Any]:
-        """Reports as they are written: labels, numbers, or sets as `0 3 7`."""
+        """Reports as text: labels, numbers, or sets as `0 3 7`."""
         if self.labels is not None:
             return _array(self.labels, self.kind)[codes]
         if self.alphabet is not Alphabet.SUBSETS:
             return Grid.over(self.domain).values(codes)
-        # There are far fewer sets than reports, and each takes a while to write.
+        # There are far fewer sets than reports, and each is slow to write.
         masks: npt.NDArray[np.uint64]
         masks, places = np.unique(codes, return_inverse=True)
         return _array(written_reports(masks, self.alphabet, self.domain), self.kind)[places]
@@ -80,11 +79,11 @@ def report_column(stored: Stored) -> ReportColumn:
 
 
 def reporting_mechanism(stored: Stored) -> Mechanism:
-    """What made the reports; refused if they are sealed."""
+    """The mechanism of the reports; refused if they are sealed."""
     if stored.campaign.terms.policy.sealed:
         raise Refused(
             Reason.NOT_FOUND,
-            "the reports of a sealed campaign can be read by nobody: take totals.csv or truths.csv",
+            "nobody can read the reports of a sealed campaign; export totals.csv or truths.csv",
         )
     return mechanism_of(stored.campaign.terms.policy)
 
@@ -95,14 +94,14 @@ def stamped(column: str, stored: Stored) -> str:
 
 
 def label_column(domain: Domain) -> tuple[str, list[Label]]:
-    """The type of a column of labels, and the labels: integers if all are, else texts."""
+    """The type of a column of labels, and the labels: integers if all are, otherwise texts."""
     if all(isinstance(label, int) for label in domain.labels):
         return COUNT, list(domain.labels)
     return TEXT, label_texts(domain.labels)
 
 
 def label_texts(labels: Sequence[Label]) -> list[Label]:
-    """Labels as they are written."""
+    """Labels as text."""
     return [label_text(label) for label in labels]
 
 
@@ -113,7 +112,7 @@ def _array(cells: Sequence[Any], kind: str) -> npt.NDArray[Any]:
 
 
 def slot_names(sealed: SealedSum, domain: Domain) -> list[str]:
-    """What the totals of a task count, slot by slot.
+    """The meaning of each slot in the totals of a task.
 
     >>> from sottovoce.mechanisms.sealed_sum import SealedSum
     >>> domain = Domain.categorical(["no", "yes"])
@@ -133,7 +132,7 @@ def slot_names(sealed: SealedSum, domain: Domain) -> list[str]:
 
 
 def _bins(size: int, domain: Domain) -> list[str]:
-    """Equal parts of the range, each by its ends."""
+    """Equal parts of the range, each named by its ends."""
     grid = Grid.over(domain)
     low, width = Fraction(grid.low), (Fraction(grid.high) - Fraction(grid.low)) / size
     ends = [f"{float(low + place * width):g}" for place in range(size + 1)]
@@ -142,9 +141,9 @@ def _bins(size: int, domain: Domain) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """Columns with their SQL types, how many rows there are, and the rows in chunks.
+    """A table: columns with SQL types, the number of rows, and the rows in chunks.
 
-    A column with `words` holds places among them.
+    A column with `words` holds indices into them.
     """
 
     kinds: Mapping[str, str]
@@ -155,7 +154,7 @@ class ExportTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SortedRows:
-    """Some reports, by pseudonym and then by the task's place."""
+    """A chunk of reports, sorted by pseudonym and then by the task's place."""
 
     worker: npt.NDArray[np.int32]
     task: npt.NDArray[np.uint32]
@@ -183,12 +182,12 @@ def reports_table(connection: Connection, stored: Stored) -> ExportTable:
 
 
 def crowdkit_table(connection: Connection, stored: Stored) -> ExportTable:
-    """Task, worker and label: a row for each label that a report votes for, none for NULL."""
+    """Task, worker and label: one row per label that a report votes for, none for NULL."""
     mechanism, domain = reporting_mechanism(stored), stored.campaign.terms.policy.domain
     if domain.is_numeric or mechanism.alphabet not in _VOTING:
         raise Refused(
             Reason.NOT_FOUND,
-            "the reports of this campaign are no labels, and crowd-kit's tables hold labels: take "
+            "the reports of this campaign are not labels, which crowd-kit needs; export "
             "reports.csv",
         )
     kind, labels = label_column(domain)
@@ -237,15 +236,17 @@ def workers_table(service: Service, connection: Connection, stored: Stored) -> E
 
 
 def totals_table(connection: Connection, stored: Stored) -> ExportTable:
-    """Task, slot and noised count of a sealed campaign: all that was ever opened."""
+    """Task, slot and noisy count of a sealed campaign: everything that was opened."""
     campaign = stored.campaign
     if not campaign.terms.policy.sealed:
         raise Refused(
-            Reason.NOT_FOUND, "the campaign is not sealed, and has no totals: take reports.csv"
+            Reason.NOT_FOUND, "the campaign is not sealed and has no totals; export reports.csv"
         )
     found = find_opened(connection, stored.number, campaign.tasks)
     if found is None:
-        raise Refused(Reason.NOT_FOUND, "nothing is opened yet: keyholders open totals at the end")
+        raise Refused(
+            Reason.NOT_FOUND, "nothing is opened yet; keyholders open the totals after closing"
+        )
     names = task_names(connection, stored.number)
     slots = slot_names(sealed_of(campaign.terms.policy), campaign.terms.policy.domain)
     width = len(slots)
@@ -310,5 +311,5 @@ def _cached(service: Service, connection: Connection, stored: Stored) -> CachedR
             if stored.campaign.terms.policy.sealed
             else "a few seconds after the first reports"
         )
-        raise Refused(Reason.NOT_FOUND, f"nothing is inferred yet: truths come {when}")
+        raise Refused(Reason.NOT_FOUND, f"nothing is inferred yet; truths appear {when}")
     return service.result_cache.result(connection, stored, found)

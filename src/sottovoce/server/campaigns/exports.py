@@ -1,7 +1,7 @@
-"""Everything a requester may take away, as files that leave in constant memory.
+"""Exports of a campaign as files, streamed in constant memory.
 
-An export sees one state of the database, on a connection of its own. Reports are by pseudonym and
-then by the task's place: nothing tells in which order they came.
+An export sees one snapshot of the database, on its own connection. Reports are sorted by pseudonym
+and then by the task's place, so their order of arrival is not revealed.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ EXPORTS = (
     "tasks.csv",
     "policy.json",
 )
-"""What there is to take away."""
+"""The exports of a campaign."""
 
 SEALED_EXPORTS = tuple(f"totals.{format}" for format in FORMATS)
-"""And what there is of a sealed campaign besides, once it is opened."""
+"""Further exports of a sealed campaign, once it is opened."""
 
 
 LEFT_AFTER = 86_400.0
-"""Seconds after which a temporary file is nobody's."""
+"""Seconds after which a temporary file counts as abandoned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file on its way: what it is called, how many rows it has, and its pieces.
+    """A file being streamed: its name, number of rows, and pieces.
 
     The file of a simulated campaign has SIMULATED in its name.
 
-    Whoever has one closes it, after the last piece or before.
+    The caller must close it, after the last piece or before.
     """
 
     name: str
@@ -74,17 +74,19 @@ class Export:
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def close(self) -> None:
-        """Let go of the database and of temporary files."""
+        """Release the database connection and temporary files."""
         self._open.close()
 
 
 def export(service: Service, id: str, name: str, *, raw: bool = False) -> Export:
-    """A campaign's file of that name; CSV is safe for spreadsheets unless `raw`."""
+    """The export of a campaign with this name; CSV is safe for spreadsheets unless `raw`."""
     if name not in (names := (*EXPORTS, *SEALED_EXPORTS)):
-        raise Refused(Reason.NOT_FOUND, f"there is no export of that name: {', '.join(names)}")
+        raise Refused(
+            Reason.NOT_FOUND, f"there is no export of this name; choose one of {', '.join(names)}"
+        )
     with ExitStack() as opening:
         opening.enter_context(service.exports.taken())
-        # A connection of its own: the service's are for requests, which end soon.
+        # Its own connection: the service's are for short requests.
         database = Database(service.database.url)
         opening.callback(database.close)
         connection = opening.enter_context(database.reading())
@@ -133,14 +135,14 @@ def _parquet_pieces(table: ExportTable, database: Database) -> Pieces:
     try:
         folder = _temporary(database)
         yield from parquet_pieces(table.kinds, table.chunks, table.words, folder=folder)
-    except OSError as error:  # a disk that is full
+    except OSError as error:  # the disk is full
         raise unavailable(error) from None
 
 
 def _temporary(database: Database) -> Path | None:
-    """Where large files may lie for a while: beside SQLite's, else the system's folder.
+    """The folder for large temporary files: next to SQLite's file, or the system's.
 
-    What a server that was killed has left there is removed.
+    Files left by a killed server are removed.
     """
     if database.file is None:
         return None

@@ -1,6 +1,6 @@
-"""Simulation of a forecast: some campaigns as the service would run them, with seeded workers.
+"""Simulates campaigns for a forecast, as the service would run them, with seeded workers.
 
-It runs in a process of its own, which reads and changes nothing.
+It runs in its own process, which reads and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from sottovoce.server.campaigns.guarantees import calibrated_policy, guarantees_
 from sottovoce.server.child_process import answer_all
 
 TRIALS = 20
-"""Simulated campaigns: 19 are the fewest that give a band."""
+"""The number of simulated campaigns: 19 are the fewest that give a band."""
 
 SEED = 0
-"""One for all questions: neighbours on a slider differ by their privacy, not by their luck."""
+"""One seed for all questions: neighbours on a slider differ by their privacy, not by chance."""
 
 MOST_LABELS, MOST_NUMBERS = 2_000, 1_000
-"""Reports of a simulated campaign, so that all of them take about a second."""
+"""The most reports of a simulated campaign, so that a forecast takes about a second."""
 
 NOISELESS = 30.0
-"""At this epsilon one report in 10¹² is not the answer: what privacy costs is told against that.
+"""At this epsilon one report in 10¹² is not the answer: the baseline for the cost of privacy.
 
-The answers themselves would be read by another method, which at times does worse.
+Raw answers would be read by another method, which is sometimes worse.
 """
 
 LEAST_TASKS = 20
-"""With fewer tasks the share of right ones is too coarse: rather fewer workers are simulated."""
+"""With fewer tasks the accuracy is too coarse, so fewer workers are simulated instead."""
 
 
 def outlook(question: Question) -> Outlook:
-    """The forecast of a question. The same question has the same forecast. May take seconds."""
+    """The forecast of a question; deterministic. May take seconds."""
     chosen: dict[str, Any] = {"mechanism": question.mechanism, "parameters": question.parameters}
     policy = calibrated_policy(question.domain, question.target, **chosen)
     asked = Scenario(
@@ -70,17 +70,16 @@ def outlook(question: Question) -> Outlook:
 
 
 def bounded(scenario: Scenario) -> Scenario:
-    """A campaign that is quickly simulated: as many reports for each task, on fewer tasks.
+    """A smaller campaign for a quick simulation: as many reports per task, on fewer tasks.
 
-    Where so few tasks would be left that their share of right ones says little, workers are left
-    out too.
+    If too few tasks would be left for a meaningful accuracy, the number of workers is reduced too.
     """
     most = MOST_NUMBERS if scenario.domain.is_numeric else MOST_LABELS
     if scenario.cells <= most:
         return scenario
     smaller = scenario.smaller(most)
     tasks = min(scenario.tasks, max(smaller.tasks, LEAST_TASKS))
-    # The answers of a worker say how able it is: as many of them as there are.
+    # A worker's answers determine its estimated ability, so their number is kept.
     answers = min(scenario.answers_per_worker, tasks)
     per_task = min(scenario.answers_per_task, most / tasks)
     workers = max(1, round(per_task * tasks / answers))
@@ -89,7 +88,7 @@ def bounded(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=64)
 def _bounds(scenario: Scenario) -> tuple[float, float]:
-    """The errors without noise and without workers: kept, since a slider does not change them."""
+    """The errors without noise and without workers; cached: a slider does not change them."""
     domain = scenario.domain
     nearly = Target(NOISELESS, answers=scenario.answers_per_worker)
     noiseless = make_policy(domain, simplest_mechanism(domain), nearly)
@@ -102,9 +101,9 @@ def _simulated(scenario: Scenario, policy: Policy) -> Forecast:
 
 
 def _trial(scenario: Scenario, policy: Policy, for_answers: int, for_noise: int) -> float:
-    """The error of one campaign: every worker reports on the tasks it is given, and on no other.
+    """The error of one campaign: every worker reports on the tasks it gets, and on no other.
 
-    A table's `perturb` would have whoever hides participation report on all tasks there are.
+    A table's `perturb` with hidden participation would report on all tasks.
     """
     answers, truths = scenario.draw(for_answers)
     if policy.sealed:
@@ -135,26 +134,26 @@ def _band(forecast: Forecast, numeric: bool) -> tuple[float, float]:
 
 
 def _notes(question: Question, asked: Scenario, scenario: Scenario) -> tuple[str, ...]:
-    """What was assumed, and what was made smaller."""
+    """The assumptions and simplifications."""
     notes = [f"{asked.crowd.sentence(question.domain.size).capitalize()}."]
     if question.target.hide_participation:
-        notes.append("Every worker is assumed to answer all the tasks it is given.")
+        notes.append("Every worker is assumed to answer all tasks it gets.")
     if scenario != asked:
         notes.append(
             f"Simulated with {scenario.tasks:,} tasks and {scenario.workers:,} workers, "
-            f"{scenario.answers_per_task:,.0f} answers for each task: the band of the whole "
-            "campaign is narrower."
+            f"{scenario.answers_per_task:,.0f} answers per task: the band of the whole campaign "
+            "is narrower."
         )
     if scenario.answers_per_task < 0.9 * asked.answers_per_task:
         notes.append(
-            f"The campaign would have {asked.answers_per_task:,.0f} answers for each task, and "
-            "so do better than this."
+            f"The campaign would have {asked.answers_per_task:,.0f} answers per task, and "
+            "would be more accurate."
         )
     return tuple(notes)
 
 
 def main() -> None:
-    """Forecast what the parent asks for, until it goes."""
+    """Answer the parent's requests until it exits."""
     answer_all(lambda _: _answer)
 
 

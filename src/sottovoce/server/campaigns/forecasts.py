@@ -1,4 +1,4 @@
-"""Forecasts: what to expect of a campaign that does not exist yet, as somebody thinks of it."""
+"""Forecasts of planned campaigns."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from sottovoce.server.campaigns.guarantees import KeptGuarantees
 from sottovoce.server.child_process import ChildEnded, ChildProcess
 
 MOST_WAITING = 8
-"""Questions that may wait; each takes about a second."""
+"""The most waiting questions; each takes about a second."""
 
 MOST_KEPT = 512
-"""Answers that are remembered."""
+"""The most cached forecasts."""
 
 CHILD = "sottovoce.server.campaigns.forecast_simulation"
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What to expect, under which policy, and what was assumed.
+    """A forecast, its policy and its assumptions.
 
     `expected`, `clean` and `constant` are accuracies of labels or mean errors of numbers: under the
-    policy, without noise to speak of, and of the best constant answer. `band` holds the score of
+    policy, with negligible noise, and of the best constant answer. `band` holds the score of
     one campaign like the simulated ones in 9 of 10 cases.
     """
 
@@ -50,10 +50,10 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, how private it shall be, and how many would answer.
+    """A planned campaign: its domain, target guarantee and crowd.
 
-    A worker is given up to `target.answers` tasks. Without a mechanism it is the one that a draft
-    would get.
+    A worker gets up to `target.answers` tasks. The default mechanism is the one that a draft would
+    get.
 
     >>> question = Question(Domain.categorical(["no", "yes"]), Target(1.0, answers=9), 20, 50)
     >>> Question.parse(question.text()) == question
@@ -70,7 +70,7 @@ class Question:
 
     @property
     def block(self) -> int:
-        """How many tasks a worker is given."""
+        """How many tasks a worker gets."""
         return min(self.tasks, self.target.answers)
 
     def text(self) -> str:
@@ -79,7 +79,7 @@ class Question:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The question in such a line."""
+        """The question in a line of JSON."""
         fields = json.loads(text)
         domain, target = fields.pop("domain"), fields.pop("target")
         domain |= {"kind": Kind(domain["kind"]), "labels": tuple(domain["labels"])}
@@ -88,11 +88,10 @@ class Question:
 
 
 class Forecaster:
-    """Answers questions one after another, in one process of its own.
+    """Answers questions one after another, in its own process.
 
-    It starts with the first question, is started again if it dies, and ends with the service.
-    Whoever asks what is being answered already waits for the same answer, and what was answered
-    lately is remembered.
+    The process starts with the first question, restarts if it dies, and ends with the service.
+    Identical questions share one answer, and recent answers are cached.
     """
 
     def __init__(self, child: ChildProcess | None = None) -> None:
@@ -106,11 +105,11 @@ class Forecaster:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process, while there is one."""
+        """The process identifier, while the process runs."""
         return self._child.pid
 
     def ask(self, question: Question) -> Future[Outlook]:
-        """The forecast, once it is there; `Refused` where there is none. Does not wait."""
+        """A future of the forecast; it fails with `Refused` if there is none. Does not wait."""
         text = question.text()
         with self._wake:
             if self._closing:
@@ -122,7 +121,7 @@ class Forecaster:
             return self._enqueued(text)
 
     def close(self) -> None:
-        """End the process; whoever waits is refused."""
+        """End the process; waiting questions are refused."""
         with self._wake:
             self._closing = True
             self._wake.notify()
@@ -133,7 +132,7 @@ class Forecaster:
 
     def _enqueued(self, text: str) -> Future[Outlook]:
         if len(self._waiting) >= MOST_WAITING:
-            raise Refused(Reason.UNAVAILABLE, "too many forecasts are waiting: ask again later")
+            raise Refused(Reason.UNAVAILABLE, "too many forecasts are waiting; try again later")
         future: Future[Outlook] = Future()
         future.set_running_or_notify_cancel()  # others may wait for it too
         self._asked[text] = future
@@ -154,7 +153,7 @@ class Forecaster:
             except Refused as refused:
                 found = refused
             except Exception:  # the thread lives on: others wait for it
-                found = Refused(Reason.UNAVAILABLE, "the forecast failed: ask again later")
+                found = Refused(Reason.UNAVAILABLE, "the forecast failed; try again later")
             self._settle(text, future, found)
         with self._wake:
             left = list(self._waiting)
@@ -174,7 +173,7 @@ class Forecaster:
             if self._closing:
                 raise _stopping() from None
             raise Refused(
-                Reason.UNAVAILABLE, "the forecast stopped unexpectedly: ask again later"
+                Reason.UNAVAILABLE, "the forecast stopped unexpectedly; try again later"
             ) from None
         return _outlook(header)
 
@@ -190,12 +189,12 @@ class Forecaster:
 
 
 def _outlook(header: dict[str, Any]) -> Outlook:
-    """What the child said."""
+    """The child's reply as a forecast."""
     if "refused" in header:
         raise Refused(Reason.MALFORMED, header["refused"], field="privacy")
     if "failed" in header:
         raise Refused(
-            Reason.MALFORMED, "no campaign like this can be simulated: change it", field="privacy"
+            Reason.MALFORMED, "this campaign cannot be simulated; change it", field="privacy"
         )
     kept = header["kept"]
     return Outlook(
@@ -220,4 +219,4 @@ def _guarantee(fields: dict[str, Any]) -> Guarantee:
 
 
 def _stopping() -> Refused:
-    return Refused(Reason.UNAVAILABLE, "the server is stopping: ask again later")
+    return Refused(Reason.UNAVAILABLE, "the server is stopping; try again later")

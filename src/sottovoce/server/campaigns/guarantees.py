@@ -1,7 +1,7 @@
-"""Guarantees of campaigns: policies from the privacy asked for, and what a policy promises.
+"""Guarantees of campaigns: policies for the requested privacy, and a policy's exact guarantee.
 
-Guarantees are computed from the policy, per answer and per worker. Not every policy can run on the
-worker's page, whose randomiser is smaller than the library.
+Guarantees are computed from the policy, per answer and per worker. Not every policy runs on the
+worker's page: its randomiser supports fewer mechanisms than the library.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from sottovoce.model import Calibration, Domain, Guarantee, Policy, Unit
 
 
 def works_in_browser(policy: Policy) -> bool:
-    """Whether a worker can take part with nothing but a browser.
+    """Whether a browser is enough for workers.
 
-    The page checks every promise from the policy's integers. So it takes mechanisms whose exact
-    guarantee is a ratio of two integers, a promise without a delta, and no calibration as
+    The page checks every promise from the policy's integers. It needs a mechanism whose exact
+    guarantee is a ratio of two integers, a promise without delta, and no calibration as
     published. Workers of other policies need `sottovoce answer` or the Python client.
 
     >>> from sottovoce import Domain, Target, make_policy
@@ -40,7 +40,7 @@ def works_in_browser(policy: Policy) -> bool:
     >>> works_in_browser(make_policy(labels, "two-layer", Target(1.0)))
     False
 
-    Sealing needs nothing but what every browser has, so sealed policies all work.
+    All sealed policies work: every browser can seal.
     """
     promise = policy.promise
     sound = policy.calibration is Calibration.SOUND and promise is not None and promise.delta == 0
@@ -49,7 +49,7 @@ def works_in_browser(policy: Policy) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class KeptGuarantees:
-    """What holds for a worker with as many answers as are allowed, in numbers and in words."""
+    """The guarantees of a worker with the most allowed answers, in numbers and in words."""
 
     per_answer: Guarantee
     per_worker: Guarantee
@@ -58,7 +58,7 @@ class KeptGuarantees:
 
 
 def guarantees_of(policy: Policy) -> KeptGuarantees:
-    """What a campaign's policy keeps. Takes seconds for some mechanisms, once for each policy."""
+    """The guarantees of a campaign's policy. Takes seconds for some mechanisms, once per policy."""
     return _kept(policy.text())
 
 
@@ -76,7 +76,7 @@ def _kept(text: str) -> KeptGuarantees:
 
 
 def _odds(policy: Policy) -> str | None:
-    """What becomes of 100 answers; nothing becomes of those that are sealed."""
+    """The odds for 100 answers; sealed answers have none."""
     odds = None if policy.sealed else mechanism_of(policy).odds()
     return odds.sentence if odds else None
 
@@ -95,7 +95,7 @@ def calibrated_policy(
 
 
 def given_policy(document: Any) -> Policy:
-    """The policy in a document, whose mechanism keeps what it promises. May take seconds."""
+    """The policy in a document, if its mechanism keeps its promise. May take seconds."""
     policy = Policy.of_json(document)
     with computable():
         release_of(policy)
@@ -104,7 +104,7 @@ def given_policy(document: Any) -> Policy:
 
 @contextmanager
 def computable() -> Iterator[None]:
-    """Numbers beyond what can be computed with are the requester's mistake."""
+    """Turn numeric overflow into an error for the requester."""
     try:
         yield
     except ArithmeticError:

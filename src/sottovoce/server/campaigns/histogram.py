@@ -1,4 +1,4 @@
-"""Counts in bins, as charts show them."""
+"""Histograms for charts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_BINS = 20
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many lie from low up to high; the last bin holds its high end too."""
+    """The number of values from low up to high; the last bin includes its high end."""
 
     low: float
     high: float
@@ -23,10 +23,10 @@ class Bin:
 
 
 def binned(values: FloatArray, low: float, high: float) -> tuple[Bin, ...]:
-    """Values in equal bins between two ends or a little beyond, without empty ones at first.
+    """Values in equal bins between two ends or a little beyond, without leading empty bins.
 
     The bins begin and end at round numbers: multiples of 1, 2 or 5 times a power of ten. Values
-    beyond the ends count in the bins at the ends. All in one place is one bin.
+    beyond the ends count in the bins at the ends. If all values are equal, there is one bin.
 
     >>> [(bin.low, bin.high, bin.count) for bin in binned(np.array([0.93, 0.99]), 0.93, 0.99)][:2]
     [(0.93, 0.935, 1), (0.935, 0.94, 0)]

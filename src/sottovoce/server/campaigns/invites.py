@@ -1,6 +1,6 @@
 """Invites: links that let workers take part, and their QR codes.
 
-Secrets are shown once and kept as hashes. A QR code is a path that any drawing program fills.
+Secrets are shown once and stored as hashes. A QR code is an SVG path.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from sottovoce.server.database.campaigns import note_event, the_campaign
 from sottovoce.server.service import Service
 
 MOST_INVITES = 100_000
-"""Links that can be asked for at once."""
+"""The most links per request."""
 
 MOST_CODES = 1000
-"""Codes that can be asked for at once: each takes some milliseconds."""
+"""The most QR codes per request: each takes some milliseconds."""
 
 
 class InviteKind(StrEnum):
-    """For any number of workers, or for one."""
+    """Whether a link is for any number of workers or for one."""
 
     OPEN = rows.OPEN
     SINGLE = rows.SINGLE
@@ -52,21 +52,21 @@ def invite(
     count: int = 1,
     expires_on: date | None = None,
 ) -> list[str]:
-    """New links to a campaign. The secret stands behind #, which browsers send to no server.
+    """New links to a campaign. The secret is after the #, which browsers do not send.
 
     `expires_on` is the first day (UTC) on which a link no longer works.
     """
     _check(kind, count, expires_on, service.today())
     secrets = [new_secret(Credential.INVITE) for _ in range(count)]
-    digests = [digest(secret) for secret in secrets]  # before: the writer is for writing
+    digests = [digest(secret) for secret in secrets]  # computed before, to keep the writer free
 
     def work(connection: Connection) -> None:
         stored = the_campaign(connection, id, hold=True)
         if stored.campaign.state is State.CLOSED:
-            raise Refused(Reason.NOT_OPEN, "the campaign is closed: nobody can be invited to it")
+            raise Refused(Reason.NOT_OPEN, "the campaign is closed; nobody can be invited to it")
         if stored.campaign.simulated:
             raise Refused(
-                Reason.SIMULATED, "the campaign is simulated: nobody can be invited to it"
+                Reason.SIMULATED, "the campaign is simulated; nobody can be invited to it"
             )
         rows.add_invites(connection, stored.number, kind, digests, expires_on)
 
@@ -76,7 +76,7 @@ def invite(
 
 
 def count_invites(service: Service, id: str) -> InviteCounts:
-    """How many links there are, and how many were used."""
+    """Count the links, and those that are used."""
     with service.database.reading() as connection:
         counts = rows.count_invites(connection, the_campaign(connection, id).number)
     single, used = counts.get(rows.SINGLE, (0, 0))
@@ -84,7 +84,7 @@ def count_invites(service: Service, id: str) -> InviteCounts:
 
 
 def revoke_invites(service: Service, id: str) -> int:
-    """End all links to a campaign, used ones too; how many there were. Reports stay."""
+    """Revoke all links to a campaign, including used ones; return their number. Reports stay."""
 
     def work(connection: Connection) -> int:
         stored = the_campaign(connection, id, hold=True)
@@ -97,27 +97,27 @@ def revoke_invites(service: Service, id: str) -> int:
 def _check(kind: InviteKind, count: int, expires_on: date | None, today: date) -> None:
     if not 1 <= count <= MOST_INVITES:
         raise Refused(
-            Reason.MALFORMED, f"ask for 1 to {MOST_INVITES:,} links at once", field="count"
+            Reason.MALFORMED, f"request 1 to {MOST_INVITES:,} links at once", field="count"
         )
     if kind is InviteKind.OPEN and count != 1:
         raise Refused(
             Reason.MALFORMED,
-            "one open link serves all workers: ask for 1, or for links of the kind single",
+            "one open link serves all workers; request 1, or links of the kind single",
             field="count",
         )
     if expires_on is not None and expires_on <= today:
         raise Refused(
             Reason.MALFORMED,
-            f"links that expire on {expires_on} would never work: name a later day",
+            f"links that expire on {expires_on} would never work; choose a later day",
             field="expires_on",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class QrCode:
-    """A square of so many modules a side, and its dark ones as an SVG path in module units.
+    """A square QR code: its modules per side, and the dark ones as an SVG path in module units.
 
-    The quiet zone is not in it: leave four modules of light around.
+    The quiet zone is not included: leave a light border of four modules.
     """
 
     size: int
@@ -125,7 +125,7 @@ class QrCode:
 
 
 def qr_code(text: str) -> QrCode:
-    """The QR code of a text, with error correction M: read with up to 15 % of it damaged.
+    """The QR code of a text, with error correction M: readable with up to 15 % damage.
 
     >>> code = qr_code("https://answers.example/c/k7f3q2mzab#svi_secret")
     >>> code.size, code.path[:20]

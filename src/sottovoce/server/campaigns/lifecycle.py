@@ -1,4 +1,4 @@
-"""A campaign opens, closes and goes. Once open, what it asks and promises stays."""
+"""Opens, closes and deletes campaigns. Once open, a campaign's terms cannot change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sottovoce.server.sealed.transitions import advance
 from sottovoce.server.service import Service
 
 LOOK = 60.0
-"""Seconds between two looks for campaigns whose last day has passed."""
+"""Seconds between two checks for campaigns whose last day has passed."""
 
 
 def find_campaign(service: Service, id: str) -> Campaign:
@@ -39,8 +39,8 @@ def list_campaigns(service: Service) -> list[Campaign]:
 
 
 def open_campaign(service: Service, id: str) -> Campaign:
-    """Take reports from now on. An open campaign stays open; a closed one stays closed."""
-    # Here, since a check may take seconds and the writer is for writing.
+    """Open a campaign. An open campaign stays open; a closed one stays closed."""
+    # Checked here: it may take seconds, and the writer must stay free.
     _check_release(service, find_campaign(service, id))
 
     def work(connection: Connection) -> Campaign:
@@ -56,7 +56,7 @@ def open_campaign(service: Service, id: str) -> Campaign:
 
 
 def close_campaign(service: Service, id: str) -> Campaign:
-    """Take no report from now on. A closed campaign stays closed."""
+    """Close a campaign. A closed campaign stays closed."""
 
     def work(connection: Connection) -> Campaign:
         stored = the_campaign(connection, id, hold=True)
@@ -64,18 +64,18 @@ def close_campaign(service: Service, id: str) -> Campaign:
             return stored.campaign
         if stored.campaign.state is State.DRAFT:
             raise Refused(
-                Reason.NOT_OPEN, "the campaign is a draft: there is nothing to close; delete it"
+                Reason.NOT_OPEN, "the campaign is a draft and cannot be closed; delete it instead"
             )
         return _close(connection, stored, service.today())
 
     campaign = service.change(work)
     if campaign.terms.policy.sealed:
-        advance(service, id)  # what waits is due now
+        advance(service, id)  # waiting contributions are due now
     return campaign
 
 
 def close_due(service: Service) -> list[str]:
-    """Close the open campaigns that take no more reports since their `closes_on`; which."""
+    """Close the open campaigns whose `closes_on` has come; return them."""
     today = service.today()
     due = [
         campaign.id
@@ -93,7 +93,7 @@ def scheduled_closing(service: Service) -> Iterator[None]:
 
     def watch(done: threading.Event) -> None:
         while True:
-            # Where storage does not answer, reports are refused all the same: look again later.
+            # If storage does not respond, reports are still refused: try again later.
             with suppress(SottovoceError, SQLAlchemyError):
                 close_due(service)
             if done.wait(LOOK):
@@ -104,7 +104,7 @@ def scheduled_closing(service: Service) -> Iterator[None]:
 
 
 def delete_campaign(service: Service, id: str) -> None:
-    """Forget a campaign and everything in it, in any state; that it was deleted is noted."""
+    """Delete a campaign and everything in it, in any state; the deletion is recorded."""
 
     def work(connection: Connection) -> None:
         stored = the_campaign(connection, id, hold=True)
@@ -118,7 +118,7 @@ def delete_campaign(service: Service, id: str) -> None:
 
 
 def _check_release(service: Service, campaign: Campaign) -> None:
-    """A sealed campaign opens with keyholders that are named, and with this server's own key."""
+    """Check that a sealed campaign has keyholders and this server's key."""
     policy = campaign.terms.policy
     release_of(policy)
     if not policy.sealed:
@@ -127,14 +127,15 @@ def _check_release(service: Service, campaign: Campaign) -> None:
     if not sealed.keyholders:
         raise Refused(
             Reason.MALFORMED,
-            f"the policy names no keyholders: give the cards of {sealed.seats} first",
+            f"the policy names no keyholders; add the cards of {sealed.seats} first",
             field="privacy.sealed.keyholders",
         )
     if sealed.coordinator != coordinator_of(service):
         raise Refused(
             Reason.MALFORMED,
-            "the policy pins another server's key, and keyholders would not listen to this one: "
-            "draft it here",
+            "the policy pins another server's key, so keyholders would refuse this server; "
+            "create the "
+            "draft here",
             field="policy",
         )
 
@@ -143,23 +144,22 @@ def _check_opens(campaign: Campaign, today: date) -> None:
     if campaign.state is State.CLOSED:
         raise Refused(
             Reason.NOT_A_DRAFT,
-            "the campaign is closed, and workers were told that it is over: only drafts open",
+            "the campaign is closed and cannot be opened again; only drafts can be opened",
         )
     if campaign.tasks == 0:
-        raise Refused(
-            Reason.MALFORMED, "the campaign has no tasks: give it some first", field="tasks"
-        )
+        raise Refused(Reason.MALFORMED, "the campaign has no tasks; add some first", field="tasks")
     closes_on = campaign.terms.closes_on
     if closes_on is not None and closes_on <= today:
         raise Refused(
             Reason.MALFORMED,
-            f"the campaign would close on {closes_on}, which is not after today: name a later day",
+            f"the campaign would close on {closes_on}, which is not after today; choose a later "
+            "day",
             field="closes_on",
         )
 
 
 def _close_if_open(connection: Connection, id: str, today: date) -> None:
-    """Close it, unless somebody else has closed or deleted it in between."""
+    """Close a campaign, unless it has been closed or deleted in the meantime."""
     stored = rows.find_campaign(connection, id, hold=True)
     if stored is not None and stored.campaign.state is State.OPEN:
         _close(connection, stored, today)

@@ -1,4 +1,4 @@
-"""A campaign in the words of a paper: what was asked, promised, received and inferred."""
+"""The methods section of a campaign for a paper: terms, guarantee, reports and inference."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
 LONG = frozenset({"name", "keyholders", "coordinator"})
-"""Fields of a policy that are no parameters: names and keys."""
+"""Fields of a policy that are not parameters: names and keys."""
 
 MOST_NAMED = 12
-"""Labels that are named; the others are counted."""
+"""The most labels that are listed; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known of a campaign."""
+    """One fact about a campaign."""
 
     name: str
     value: str
@@ -51,7 +51,7 @@ class Description:
 
 
 def describe(service: Service, id: str) -> Description:
-    """A campaign in words. May take seconds at first sight of a policy."""
+    """Describe a campaign in words. May take seconds for a new policy."""
     with service.database.reading() as connection:
         stored, found = found_result(connection, id)
     summary = None if found is None or found.summary.method is None else found.summary
@@ -81,11 +81,11 @@ def _paragraph(campaign: Campaign, kept: KeptGuarantees, summary: Summary | None
 def _stamp(campaign: Campaign) -> str:
     if not campaign.simulated:
         return ""
-    return "SIMULATED: a program made all reports with seeded noise, and no person answered."
+    return "SIMULATED: a program made all reports with seeded noise; no person answered."
 
 
 def _collected(campaign: Campaign) -> str:
-    """How many answered what, and when; in the past tense once nothing more can come."""
+    """The collected reports; in the past tense once the campaign is closed."""
     counts = campaign.counts
     asked = f"{_count(campaign.tasks, 'task')}, each with {_kind(campaign.terms.policy.domain)}"
     given = f"each worker {{}} given up to {_count(campaign.block, 'task')}, assigned by a hash"
@@ -139,7 +139,7 @@ def _randomised(policy: Policy) -> str:
 
 
 def _promised(kept: KeptGuarantees, terms: Terms) -> str:
-    """The guarantees as they hold, rounded up, and what they assume."""
+    """The guarantees, rounded up, and their assumptions."""
     what = (
         "The opened totals keep differential privacy"
         if terms.policy.sealed
@@ -158,7 +158,7 @@ def _inferred(campaign: Campaign, summary: Summary | None) -> str:
     if summary is None:
         return "No truths are inferred yet."
     tense = "were" if campaign.state is State.CLOSED else "are"
-    rest = "" if summary.converged else ", without coming to rest"
+    rest = "" if summary.converged else ", without convergence"
     used = (
         f"the opened totals of {_count(summary.workers, 'worker')}"
         if campaign.terms.policy.sealed

@@ -1,4 +1,4 @@
-"""What a worker is shown before it decides: the offer, and the tasks it would be given."""
+"""The offer and the tasks that a worker sees before deciding to take part."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sottovoce.server.service import Service
 
 @dataclass(frozen=True, slots=True)
 class TaskBlock:
-    """The tasks that a worker is given, and the worker's name in the campaign."""
+    """The tasks that a worker gets, and its pseudonym in the campaign."""
 
     worker: str
     tasks: tuple[Task, ...]
 
 
 def offered(service: Service, id: str, invite: str) -> Campaign:
-    """The campaign, for whoever holds one of its invites. After its last day it is closed."""
+    """The campaign, for the holder of an invite. After its last day it is closed."""
     shown = digest(checked_credential(invite, Credential.INVITE))
     with service.database.reading() as connection:
         stored = found_campaign(connection, id)
@@ -51,7 +51,7 @@ def block_for(service: Service, id: str, invite: str, receipt: str) -> TaskBlock
 
 
 def found_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored:
-    """The campaign, once it has been open: a draft is nobody's business yet."""
+    """The campaign, if it is or was open; a draft is not shown."""
     stored = the_campaign(connection, id, hold=hold)
     if stored.campaign.state is State.DRAFT:
         raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])

@@ -1,4 +1,4 @@
-"""Overview of a campaign: reports by task, how sure truths are, and how much workers count."""
+"""Overview of a campaign: reports per task, certainty of truths, and weights of workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sottovoce.server.database.stored_reports import all_task_lists
 from sottovoce.server.service import Service
 
 MOST_RUNS = 60
-"""Runs of tasks in a strip."""
+"""The most runs of tasks in a strip."""
 
 Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
 """The names of tasks by their places."""
@@ -29,7 +29,7 @@ Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Tasks that follow each other, and how many reports they have on average."""
+    """Consecutive tasks, and their mean number of reports."""
 
     first: str
     last: str
@@ -39,7 +39,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CoverageLevel:
-    """How many tasks have so many answers, or up to as many as the next level starts with."""
+    """How many tasks have this many answers, up to the start of the next level."""
 
     answers: int
     tasks: int
@@ -47,10 +47,10 @@ class CoverageLevel:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Reports by task; tasks without any count with 0.
+    """Reports per task; tasks without reports count as 0.
 
-    Where participation is hidden, everybody reports on every task it is given, answered or not: how
-    many reports there are says nothing about answers, and no numbers are given.
+    If participation is hidden, workers report on every task they get, answered or not. The number
+    of reports then says nothing about answers and is not given.
     """
 
     hidden: bool
@@ -63,7 +63,7 @@ class Coverage:
 
 
 def coverage_of(columns: Columns, tasks: int, names: Names, *, hidden: bool) -> Coverage:
-    """The coverage of so many tasks; `names` are asked for by place."""
+    """The coverage of the tasks; `names` maps places to names."""
     if hidden or tasks == 0:
         return Coverage(hidden)
     counts = np.zeros(tasks, np.int64)
@@ -80,7 +80,7 @@ def coverage_of(columns: Columns, tasks: int, names: Names, *, hidden: bool) -> 
 
 
 def _strip(counts: npt.NDArray[np.int64], names: Names) -> tuple[Run, ...]:
-    """The tasks in their order, cut into runs of much the same length."""
+    """The tasks in order, divided into runs of about the same length."""
     runs = min(MOST_RUNS, len(counts))
     starts = np.arange(runs) * len(counts) // runs
     lengths = np.diff(starts, append=len(counts))
@@ -90,7 +90,7 @@ def _strip(counts: npt.NDArray[np.int64], names: Names) -> tuple[Run, ...]:
 
 
 def _levels(counts: npt.NDArray[np.int64]) -> tuple[CoverageLevel, ...]:
-    """One level for each number of reports, or for several where there are many numbers."""
+    """One level per number of reports, or per range if there are many numbers."""
     least, most = int(counts.min()), int(counts.max())
     width = -(-(most - least + 1) // MOST_BINS)
     tasks = np.bincount((counts - least) // width)
@@ -101,7 +101,7 @@ def _levels(counts: npt.NDArray[np.int64]) -> tuple[CoverageLevel, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How many workers there are and how their weights spread, or why there are none."""
+    """The number of workers and the distribution of their weights, or why there is none."""
 
     workers: int
     why_none: str | None
@@ -119,7 +119,7 @@ def weights_of(columns: Columns, summary: Summary | None) -> Weights:
 
 def _why(summary: Summary | None) -> str:
     if summary is None:
-        return "Weights come with the first result, and nothing is inferred yet."
+        return "Nothing is inferred yet. Weights appear with the first result."
     if summary.problem is not None:
         return f"There is no result: {summary.problem}."
     return f"The method {summary.method} gives workers no weights."
@@ -127,7 +127,7 @@ def _why(summary: Summary | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResultFigures:
-    """What a result's columns say: kept beside them."""
+    """Figures computed from a result's columns, cached with them."""
 
     coverage: Coverage
     certainty: Certainty | None
@@ -137,9 +137,10 @@ class ResultFigures:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A campaign at a glance. All but the counts is as of the latest result.
+    """A campaign's overview. Everything but the counts is as of the latest result.
 
-    `waiting` is how many reports that has not seen. `further` is None for a closed campaign too.
+    `waiting` is how many reports it does not include yet. `further` is None for a closed campaign
+    too.
     """
 
     tasks: int
@@ -152,7 +153,7 @@ class Overview:
 
 
 def overview(service: Service, id: str) -> Overview:
-    """A campaign at a glance."""
+    """Compute a campaign's overview."""
     with service.database.reading() as connection:
         stored, found = found_result(connection, id)
         waiting = reports_waiting(connection, stored, found)
@@ -199,7 +200,7 @@ def _looked(
 
 
 def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
-    """What there is before a first result. On which tasks sealed answers are is seen."""
+    """The coverage before a first result. The tasks of sealed answers are visible."""
 
     def names(places: Sequence[int]) -> list[str]:
         return [task.name for task in tasks_at(connection, stored.number, places)]
@@ -212,7 +213,7 @@ def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
 
 
 def _counted(connection: Connection, stored: Stored) -> Columns:
-    """How many submissions have each task, counted in the rows themselves."""
+    """The number of submissions with each task, counted from the rows."""
     counts = np.zeros(stored.campaign.tasks, np.int64)
     for tasks in all_task_lists(connection, stored.number):
         np.add.at(counts, np.frombuffer(tasks, "<u4"), 1)

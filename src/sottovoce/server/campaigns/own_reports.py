@@ -1,4 +1,4 @@
-"""A worker sees what the server has of it, and takes it back while the campaign is open."""
+"""A worker's own reports: shown at any time, deleted while the campaign is open."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from sottovoce.server.sealed.contributions import SealedAdmission
 from sottovoce.server.service import Service
 
 SEALED = "sealed"
-"""What is shown for an answer that only the keyholders together could read."""
+"""Shown for an answer that only the keyholders together could read."""
 
 BATCHED = (
-    "the keyholders have begun to check this contribution together with others: it can no longer "
-    "be taken out, and nothing but the noised sum of all of them will be opened"
+    "the keyholders have begun to check this contribution together with others, so it can no "
+    "longer be deleted; only the sum of all of them, with noise, will be opened"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """One submission as its worker sent it, and the day it came.
+    """One submission as its worker sent it, and the day it arrived.
 
-    What was sealed is not shown: of a contribution there are the tasks, and each report is SEALED.
+    Sealed answers are not shown: a contribution lists its tasks, and each report is SEALED.
     """
 
     report_id: str
@@ -50,14 +50,14 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class OwnReports:
-    """Everything a campaign has of one worker."""
+    """Everything that a campaign stores of one worker."""
 
     worker: str
     submissions: Sequence[Returned]
 
 
 def own_reports(service: Service, id: str, receipt: str) -> OwnReports:
-    """What the campaign has of the worker with this receipt; also after it has closed."""
+    """Everything that the campaign stores of the worker with this receipt; also after closing."""
     worker = pseudonym(id, checked_credential(receipt, Credential.RECEIPT))
     admission = service.reception.admission(id)
     with service.database.reading() as connection:
@@ -67,9 +67,9 @@ def own_reports(service: Service, id: str, receipt: str) -> OwnReports:
 
 
 def erase(service: Service, id: str, receipt: str, report_id: str) -> None:
-    """Take a submission back, exactly once however often it is asked, while the campaign is open.
+    """Delete a submission while the campaign is open, exactly once however often it is requested.
 
-    What was taken back before stays so: asking again is no error, even after the closing.
+    Deleting it again is not an error, even after closing.
     """
     worker = bytes.fromhex(pseudonym(id, checked_credential(receipt, Credential.RECEIPT)))
     identifier = bytes.fromhex(report_id)
@@ -79,10 +79,12 @@ def erase(service: Service, id: str, receipt: str, report_id: str) -> None:
         if is_erased(connection, stored.number, identifier):
             return
         if owner_of(connection, stored.number, identifier) != worker:
-            raise Refused(Reason.NOT_FOUND, "the campaign has no such report of this worker")
+            raise Refused(
+                Reason.NOT_FOUND, "the campaign has no report of this worker with this identifier"
+            )
         if not stored.campaign.takes_reports(service.today()):
             raise Refused(
-                Reason.NOT_OPEN, "the campaign is closed: what was sent cannot be taken back"
+                Reason.NOT_OPEN, "the campaign is closed; reports can no longer be deleted"
             )
         if stored.campaign.terms.policy.sealed and is_batched(
             connection, stored.number, identifier

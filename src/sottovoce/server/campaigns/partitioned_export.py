@@ -1,7 +1,7 @@
-"""A campaign's reports as a folder of Parquet files, for engines that read one part at a time.
+"""Exports a campaign's reports as a folder of Parquet files, for engines that read by part.
 
-Parts are ranges of pseudonyms: all reports of a worker are in one of them, and nothing tells in
-which order they came.
+Parts are ranges of pseudonyms: all reports of a worker are in one part, and the order of arrival
+is not revealed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from sottovoce.tables.duckdb_connection import path_of
 from sottovoce.tables.writers import copied
 
 PART = 4_000_000
-"""Reports in a part, about, if nobody says how many parts there are."""
+"""The approximate number of reports in a part, if the number of parts is not given."""
 
 CHUNK = 1 << 18
-"""Reports that are held at once, at most; about half as many are expected."""
+"""The most reports held at once; about half as many are expected."""
 
 IN_PASSING = "FORMAT parquet, COMPRESSION uncompressed"
 TO_STAY = "FORMAT parquet, COMPRESSION zstd"
@@ -57,7 +57,7 @@ REPORTS, POLICY, DONE = "reports", "policy.json", "_SUCCESS"
 
 @dataclass(frozen=True, slots=True)
 class PartitionedExport:
-    """What was exported."""
+    """The result of an export."""
 
     parts: int
     reports: int
@@ -75,8 +75,8 @@ def export_parts(
 ) -> PartitionedExport:
     """Write reports/part-00000.parquet …, policy.json and, last, an empty _SUCCESS into a folder.
 
-    The folder appears whole or not at all, and has one state of the database in it: a server may
-    go on taking reports. Columns are those of the export `reports.parquet`, and so are rows.
+    The folder appears complete or not at all, and holds one snapshot of the database: a server may
+    keep accepting reports. Columns are those of the export `reports.parquet`, and so are rows.
     """
     check_schema(database)
     with (
@@ -95,8 +95,8 @@ def export_parts(
         written = writer.written
         if written != campaign.counts.reports:
             raise DataError(
-                f"campaign {id} has {written:,} reports and counts {campaign.counts.reports:,}: "
-                "run sottovoce db check"
+                f"campaign {id} has {written:,} reports but counts "
+                f"{campaign.counts.reports:,}; run sottovoce db check"
             )
         (place / POLICY).write_text(policy_text(campaign.terms.policy), encoding="utf-8")
         (place / DONE).touch()
@@ -111,7 +111,7 @@ def _stored(database: Database, connection: Connection, id: str) -> Stored:
 
 
 class _Writer:
-    """Writes the reports of a campaign, some at a time."""
+    """Writes the reports of a campaign in chunks."""
 
     def __init__(
         self, connection: Connection, stored: Stored, parts: int, progress: Progress | None
@@ -121,7 +121,7 @@ class _Writer:
         self._column = column = report_column(stored)
         self._kind = code_type(column.alphabet)
         self._tasks = array_of(task_names(connection, stored.number))
-        # Without rows an array of objects would be of any type.
+        # An empty array of objects would have no type.
         self._query = (
             f"SELECT worker::{TEXT} AS worker, task::{TEXT} AS task, "
             f"report::{column.kind} AS {quoted(column.name)} FROM chunk"
@@ -132,8 +132,8 @@ class _Writer:
     def write(self, path: Path, workers: range) -> None:
         """Write the part of these workers.
 
-        Each chunk becomes a file of its own, and DuckDB joins them in their order: what is held
-        in memory does not grow with the part.
+        Each chunk becomes a file, and DuckDB joins them in order, so memory does not grow with
+        the part.
         """
         chunks = path.with_suffix(".chunks")
         chunks.mkdir()
@@ -160,7 +160,7 @@ class _Writer:
             )
 
     def _none(self) -> OrderedReports:
-        """No rows: a part without workers has columns nevertheless."""
+        """An empty table with the columns: for a part without workers."""
         codes = np.empty(0, self._kind)
         return OrderedReports(b"", np.empty(0, np.int32), np.empty(0, np.uint32), codes)
 

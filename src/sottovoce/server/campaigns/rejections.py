@@ -1,4 +1,4 @@
-"""Why reports of a campaign were refused: written down every few seconds, and read."""
+"""Reasons why reports of a campaign were refused, stored every few seconds."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from sottovoce.server.database.intake import add_rejections, find_rejections
 from sottovoce.server.service import Service
 
 PAUSE = 3.0
-"""Seconds between two writes: what a server that is killed loses of its counts."""
+"""Seconds between two writes. A killed server loses the counts since the last one."""
 
 WORDS_OF = {
-    Reason.MALFORMED: "not in the form of a submission",
+    Reason.MALFORMED: "not in the format of a submission",
     Reason.OVERSIZE: "longer than any submission to this campaign",
-    Reason.UNSUPPORTED: "in a kind of content or an encoding that is not taken",
+    Reason.UNSUPPORTED: "in a content type or an encoding that is not supported",
     Reason.NO_CREDENTIAL: "without an invite or a receipt",
-    Reason.BAD_CREDENTIAL: "with an invite or a receipt that is not known here",
+    Reason.BAD_CREDENTIAL: "with an unknown invite or receipt",
     Reason.INVITE_EXPIRED: "with an invite that had expired",
-    Reason.INVITE_USED: "with an invite for one that another worker had used",
-    Reason.NOT_OPEN: "while the campaign took no reports",
-    Reason.QUOTA_REACHED: "when there were as many workers as wanted",
+    Reason.INVITE_USED: "with an invite for one worker that another worker had used",
+    Reason.NOT_OPEN: "while the campaign was not open",
+    Reason.QUOTA_REACHED: "after the maximum number of workers was reached",
     Reason.FOREIGN_POLICY: "made under another policy",
-    Reason.SIMULATED: "simulated where people answer, or the other way round",
-    Reason.NOT_ADMITTED: "with a task or a report that cannot be here",
-    Reason.ALREADY_REPORTED: "of a worker who had reported before",
+    Reason.SIMULATED: "simulated reports to a real campaign, or real ones to a simulated campaign",
+    Reason.NOT_ADMITTED: "with a task or a report that is not valid in this campaign",
+    Reason.ALREADY_REPORTED: "from a worker who had already reported",
     Reason.CONFLICT: "under the identifier of another submission",
-    Reason.ERASED: "taken back by the worker before",
-    Reason.BUSY: "when too many were waiting; sent again as a rule",
-    Reason.UNAVAILABLE: "when storage did not answer; sent again as a rule",
+    Reason.ERASED: "already deleted by the worker",
+    Reason.BUSY: "when too many were waiting; usually sent again",
+    Reason.UNAVAILABLE: "when storage did not respond; usually sent again",
 }
-"""What a requester reads about a reason for which reports are refused."""
+"""The text for requesters for each reason."""
 
 log = logging.getLogger("sottovoce.campaign")
 
@@ -52,25 +52,25 @@ class Rejected:
 
     @property
     def words(self) -> str:
-        """The reason, as a requester reads it."""
+        """The reason in words, for requesters."""
         return WORDS_OF[self.reason]
 
 
 def find_number(service: Service, id: str) -> int | None:
-    """The number under which a campaign's refusals are counted; None where there is none."""
+    """The database number of a campaign; None if it does not exist."""
     with service.database.reading() as connection:
         return number_of(connection, id)
 
 
 def list_rejections(service: Service, id: str) -> list[Rejected]:
-    """Why reports of a campaign were refused, the most frequent reason first; seconds old."""
+    """Refused reports of a campaign by reason, the most frequent first; seconds old."""
     with service.database.reading() as connection:
         found = find_rejections(connection, the_campaign(connection, id).number)
     return [Rejected(reason, count) for reason, count in found.items()]
 
 
 def write_rejections(service: Service) -> None:
-    """Write down what was counted, in one transaction; none where nothing was."""
+    """Store the counts in one transaction, if there are any."""
     counts = service.rejections.taken()
     if not counts:
         return
@@ -87,7 +87,7 @@ def write_rejections(service: Service) -> None:
 
 @contextmanager
 def rejection_writer(service: Service, *, pause: float = PAUSE) -> Iterator[None]:
-    """Write counts down every few seconds while the block runs, and at its end."""
+    """Store the counts every few seconds while the block runs, and at its end."""
 
     def watch(done: threading.Event) -> None:
         while not done.wait(pause):
@@ -99,7 +99,7 @@ def rejection_writer(service: Service, *, pause: float = PAUSE) -> Iterator[None
 
 
 def _try_to_write(service: Service) -> None:
-    """Where storage does not answer, the counts wait for the next time."""
+    """Store the counts; if storage does not respond, keep them for the next time."""
     try:
         write_rejections(service)
     except Refused:

@@ -1,4 +1,4 @@
-"""Results in memory, unpacked: who asks again does not wait again."""
+"""A cache of unpacked results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sottovoce.server.database.campaigns import Stored, task_names
 from sottovoce.server.database.results import Columns, StoredResult, find_content
 
 LIMIT = 256 << 20
-"""Bytes of results that are kept."""
+"""The most bytes of cached results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,9 +26,9 @@ class CachedResult:
     columns: Columns
     names: tuple[str, ...]
     least_sure: npt.NDArray[np.intp] = field(repr=False)
-    """The rows of `columns` by how sure they are, the least sure first."""
+    """The rows of `columns` by certainty, the least certain first."""
     derived: dict[str, object] = field(default_factory=dict, repr=False)
-    """What was computed from it and takes little memory: kept as long as it is."""
+    """Small values computed from the result, cached with it."""
 
     @property
     def nbytes(self) -> int:
@@ -37,15 +37,15 @@ class CachedResult:
 
 
 class ResultCache:
-    """The results that were asked for last."""
+    """The most recently used results."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._cached: LRUCache[str, CachedResult] = LRUCache(limit, lambda each: each.nbytes)
         self._lock = threading.Lock()
 
     def result(self, connection: Connection, stored: Stored, found: StoredResult) -> CachedResult:
-        """The columns of a result that was found on this connection."""
-        # By identifier: a number may be given again once its campaign is deleted.
+        """The columns of a result read on this connection."""
+        # By identifier: a number may be reused after its campaign is deleted.
         id, number = stored.campaign.id, stored.number
         with self._lock:
             cached = self._cached.get(id)
@@ -55,12 +55,12 @@ class ResultCache:
             cached = _unpacked(connection, number, found, names)
         with self._lock:
             self._cached.pop(id, None)
-            with suppress(ValueError):  # more than fits into all of the memory
+            with suppress(ValueError):  # too large for the cache
                 self._cached[id] = cached
         return cached
 
     def forget(self, id: str) -> None:
-        """Drop a campaign's result: the campaign was deleted."""
+        """Drop the result of a deleted campaign."""
         with self._lock:
             self._cached.pop(id, None)
 
@@ -69,6 +69,6 @@ def _unpacked(
     connection: Connection, number: int, found: StoredResult, names: tuple[str, ...]
 ) -> CachedResult:
     columns = find_content(connection, number) or Columns.none()
-    # A standard error grows with doubt, a confidence falls with it.
+    # A standard error grows with uncertainty, a confidence falls.
     doubt = columns.certainty if columns.is_numeric else -columns.certainty
     return CachedResult(found.age, columns, names, np.argsort(-doubt, kind="stable"))

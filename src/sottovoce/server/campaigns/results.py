@@ -1,6 +1,6 @@
-"""Results as they are read: truths with their certainty, weights of workers, published truths.
+"""Reads results: truths with their certainty, weights of workers, published truths.
 
-Truths are published to those who answered by the requester, once and for good.
+The requester publishes truths to workers once; this cannot be undone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sottovoce.tables.writers import json_rows
 
 
 class Sort(StrEnum):
-    """The order of truths: as the tasks are listed, or the least sure first."""
+    """The order of truths: task order, or the least certain first."""
 
     PLACE = "place"
     CONFIDENCE = "confidence"
@@ -41,9 +41,9 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some rows of a result as columns, of how many there are, and what the result says of itself.
+    """A page of a result as columns, with the total number of rows and the summary.
 
-    `waiting` is how many reports the result has not seen.
+    `waiting` is how many reports the result does not include yet.
     """
 
     summary: Summary | None
@@ -59,7 +59,7 @@ class Page:
 def truths_page(
     service: Service, id: str, offset: int = 0, limit: int = 1000, sort: Sort = Sort.PLACE
 ) -> Page:
-    """Truths of tasks that have reports. `sort` by confidence gives the least sure first."""
+    """Truths of tasks that have reports. `sort` by confidence puts the least certain first."""
     with service.database.reading() as connection:
         stored, found = found_result(connection, id)
         waiting = reports_waiting(connection, stored, found)
@@ -102,7 +102,7 @@ def truth_columns(
 
 
 def certainty_name(cached: CachedResult) -> str:
-    """What says how sure a truth is."""
+    """The name of the certainty column."""
     return "standard_error" if cached.columns.is_numeric else "confidence"
 
 
@@ -118,7 +118,7 @@ def worker_columns(cached: CachedResult, start: int, end: int) -> dict[str, list
 
 
 def _numbers(values: npt.NDArray[np.float64]) -> list[float | None]:
-    """Numbers as JSON has them: it has no word for what is not finite."""
+    """Numbers for JSON: those that are not finite become null."""
     numbers: list[float | None] = values.tolist()
     if np.isfinite(values).all():
         return numbers
@@ -126,13 +126,13 @@ def _numbers(values: npt.NDArray[np.float64]) -> list[float | None]:
 
 
 def found_result(connection: Connection, id: str) -> tuple[Stored, StoredResult | None]:
-    """A campaign, which must be there, and its result if there is one."""
+    """A campaign, which must exist, and its result if there is one."""
     stored = the_campaign(connection, id)
     return stored, find_result(connection, stored.number)
 
 
 def reports_waiting(connection: Connection, stored: Stored, found: StoredResult | None) -> int:
-    """How many reports a result has not seen."""
+    """How many reports a result does not include yet."""
     counts = stored.campaign.counts
     if found is None:
         return counts.reports
@@ -142,7 +142,7 @@ def reports_waiting(connection: Connection, stored: Stored, found: StoredResult 
 
 
 def publish(service: Service, id: str) -> Campaign:
-    """Show the truths of a closed campaign to its workers. What is published stays so."""
+    """Publish the truths of a closed campaign to its workers. This cannot be undone."""
 
     def work(connection: Connection) -> Campaign:
         stored = the_campaign(connection, id, hold=True)
@@ -156,7 +156,7 @@ def publish(service: Service, id: str) -> Campaign:
 
 
 def published_truths(service: Service, id: str, credential: str) -> str:
-    """Task and truth as a JSON list, for whoever holds an invite or has reported."""
+    """Task and truth as a JSON list, for holders of an invite and workers who reported."""
     with service.database.reading() as connection:
         stored, found = found_result(connection, id)
         _check_entitled(connection, stored, credential)
@@ -170,10 +170,12 @@ def published_truths(service: Service, id: str, credential: str) -> str:
 
 def _check_publishes(connection: Connection, stored: Stored) -> None:
     if stored.campaign.state is not State.CLOSED:
-        raise Refused(Reason.NOT_OPEN, "truths are published once the campaign is closed")
+        raise Refused(
+            Reason.NOT_OPEN, "the campaign is not closed; truths can be published after it is"
+        )
     found = find_result(connection, stored.number)
     if found is None or found.summary.method is None:
-        raise Refused(Reason.NOT_FOUND, "nothing is inferred yet: there is nothing to publish")
+        raise Refused(Reason.NOT_FOUND, "nothing is inferred yet, so there is nothing to publish")
 
 
 def _check_entitled(connection: Connection, stored: Stored, credential: str) -> None:
@@ -188,5 +190,5 @@ def _check_entitled(connection: Connection, stored: Stored, credential: str) -> 
     if not entitled:
         raise Refused(
             Reason.BAD_CREDENTIAL,
-            "this is no invite to the campaign, nor the receipt of a worker who took part",
+            "this is neither an invite to the campaign nor the receipt of a worker who took part",
         )

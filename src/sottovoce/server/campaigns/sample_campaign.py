@@ -1,9 +1,8 @@
-"""The sample campaign: open at once, and simulated workers report to it in the next seconds.
+"""The sample campaign: open at once, and answered by simulated workers within seconds.
 
-To look around before anybody is asked: leaves to tell apart, and simulated answers to them. Their
-reports go the way of all reports: the same checks, the same writer, the same inference. Only the
-stamp differs, and it never comes off. Nobody answered anything here, so that nothing has to be
-hidden from the server that computes it.
+It lets a requester try the service: tasks about leaves, and simulated answers. Its reports pass the
+same checks, writer and inference as real ones, but carry the simulated stamp, which cannot be
+removed. No person answered, so nothing has to be hidden from the server that computes it.
 """
 
 from __future__ import annotations
@@ -88,12 +87,12 @@ DOMAIN = Domain.categorical(LEAVES)
 WORKERS, TASKS, ANSWERS = 80, 60, 20
 
 EPSILON = 2.0
-"""Per answer: of 100 answers about 71 are sent as they are."""
+"""Per answer: about 71 of 100 answers are sent unchanged."""
 
 SEED = 20
 
 KIND = "simulated"
-"""The kind of the invite: neither of those that are counted, since nobody was invited."""
+"""The kind of the invite: not one of the counted kinds, because nobody was invited."""
 
 LENGTH = 6.0
 """Seconds from the first report to the last."""
@@ -102,7 +101,7 @@ log = logging.getLogger("sottovoce.campaign")
 
 
 class SampleCrowd:
-    """Tasks whose texts show what is right, and workers of mixed ability who answer them.
+    """Tasks with a known right answer, and workers of mixed ability who answer them.
 
     One worker in seven guesses, some tasks are hard for all. Answers and noise come from the seed.
 
@@ -135,9 +134,9 @@ class SampleCrowd:
         return len(self._answers)
 
     def submission(self, campaign: Campaign, number: int, worker: str) -> Submission:
-        """What the worker of this number and pseudonym reports, stamped as simulated.
+        """The submission of the worker with this number and pseudonym, stamped as simulated.
 
-        Noise follows from the seed and from who reported before.
+        Noise depends on the seed and on the workers who reported before.
         """
         policy = campaign.terms.policy
         mechanism, randomness = mechanism_of(policy), self._randomness
@@ -154,7 +153,7 @@ class SampleCrowd:
 
 
 def _tasks(truths: Codes) -> Sequence[Task]:
-    """Leaves as somebody might describe them; names in order, as a submission has them."""
+    """Descriptions of leaves; names sorted, as in a submission."""
     kinds, digits = tuple(LEAVES.values()), len(str(len(truths)))
     tasks = []
     for i, truth in enumerate(truths.tolist()):
@@ -165,9 +164,9 @@ def _tasks(truths: Codes) -> Sequence[Task]:
 
 
 def rehearse(service: Service) -> Campaign:
-    """A new simulated campaign, already open; its workers report while the caller goes on.
+    """Make a simulated campaign, already open; its workers report in the background.
 
-    They end early when the campaign is closed or deleted, or when the service ends.
+    They stop early when the campaign is closed or deleted, or when the service stops.
     """
     return service.rehearsals.start(lambda: _prepared(service)).campaign
 
@@ -187,7 +186,7 @@ def _prepared(service: Service) -> _Rehearsal:
 def _make(
     connection: Connection, id: str, terms: Terms, crowd: SampleCrowd, invite: str, today: date
 ) -> Campaign:
-    """The campaign with its tasks, and the one link that its workers use and nobody is shown."""
+    """The campaign with its tasks, and the hidden link that its workers use."""
     number = add_campaign(connection, id, terms, today, simulated=True).number
     set_tasks(connection, number, crowd.tasks)
     change_campaign(connection, number, state=State.OPEN, opened_on=today)
@@ -198,7 +197,7 @@ def _make(
 
 @dataclass(frozen=True, slots=True)
 class _Rehearsal:
-    """A campaign and its simulated workers, who report one after the other."""
+    """A campaign and its simulated workers, who report one after another."""
 
     service: Service
     campaign: Campaign
@@ -207,7 +206,7 @@ class _Rehearsal:
     pause: float
 
     def run(self, ending: threading.Event) -> None:
-        """Let them report until all have, or until nobody takes their reports any more."""
+        """Send reports until all workers have reported or reports are no longer accepted."""
         try:
             with asyncio.Runner() as runner:
                 for number in range(len(self.crowd)):
@@ -220,17 +219,17 @@ class _Rehearsal:
         except Refused as refused:
             log.info("a rehearsal ended early", extra={"reason": str(refused.reason)})
         except Exception as error:
-            # The message may hold what was read: only the kind of error is kept.
+            # The message could contain data: only the type of the error is logged.
             log.warning("a rehearsal failed", extra={"error": type(error).__name__})
 
     def _sent(self, number: int) -> tuple[str, bytes]:
-        """A worker's receipt, which nobody keeps, and what it sends."""
+        """A worker's receipt, which is not stored, and its submission."""
         receipt = new_secret(Credential.RECEIPT)
         worker = pseudonym(self.campaign.id, receipt)
         return receipt, self.crowd.submission(self.campaign, number, worker).text().encode()
 
     async def _taken(self, receipt: str, content: bytes) -> bool:
-        """Whether the reception takes it now; not while it is busy with others."""
+        """Whether the reception accepts it now; not while it is busy."""
         reception, report_id = self.service.reception, secrets.token_hex(16)
         admission = reception.known_admission(self.campaign.id)
         if admission is None:

@@ -1,6 +1,6 @@
-"""Submissions come in: check everything, store once, acknowledge only what is durable.
+"""Receives submissions: check everything, store once, acknowledge only what is durable.
 
-Refused reports are counted in memory until somebody writes the counts down.
+Refused reports are counted in memory until the counts are stored.
 """
 
 from __future__ import annotations
@@ -40,32 +40,34 @@ from sottovoce.server.database.campaigns import find_campaign, task_names
 from sottovoce.server.sealed.contributions import SealedAdmission
 
 MOST_ADMISSIONS = 256
-"""Campaigns whose tasks are kept in memory, as long as they have no more tasks than one may."""
+"""The most campaigns whose tasks are cached, within the task limit of one campaign."""
 
 LONG = 1 << 16
-"""Bytes of a submission that is checked in another thread, so that others do not wait for it."""
+"""Submissions of this many bytes are checked in another thread, so that others do not wait."""
 
 MOST_COUNTED = 10_000
-"""Pairs of a campaign and a reason that are counted between two writes; others are not."""
+"""The most pairs of campaign and reason that are counted between two writes."""
 
 WORDS_OF = {
-    Reason.NOT_FOUND: "there is no such campaign",
-    Reason.NOT_OPEN: "the campaign takes no reports: it is a draft or closed",
+    Reason.NOT_FOUND: "the campaign does not exist",
+    Reason.NOT_OPEN: "the campaign accepts no reports: it is a draft or closed",
     Reason.BAD_CREDENTIAL: "this invite is not for this campaign, or was revoked",
-    Reason.INVITE_EXPIRED: "this invite has expired: ask the requester for another",
-    Reason.INVITE_USED: "another worker has used this invite, which is for one: ask for another",
-    Reason.QUOTA_REACHED: "the campaign has as many workers as it wants",
-    Reason.ALREADY_REPORTED: "this worker has reported on this already: a second report would "
-    "weaken the noise of the first",
-    Reason.CONFLICT: "another report has this identifier: nothing was changed",
-    Reason.ERASED: "this report was taken back, and is not stored again",
+    Reason.INVITE_EXPIRED: "this invite has expired; ask the requester for a new one",
+    Reason.INVITE_USED: "another worker has used this invite, which is for one worker; ask for a "
+    "new one",
+    Reason.QUOTA_REACHED: "the campaign has reached its maximum number of workers",
+    Reason.ALREADY_REPORTED: "this worker has already reported on this task; a second report "
+    "would weaken the noise of "
+    "the first",
+    Reason.CONFLICT: "another report has this identifier; nothing was changed",
+    Reason.ERASED: "this report was deleted and is not stored again",
 }
-"""What a refusal says to whoever sent the report."""
+"""The text of each refusal for the sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportAdmission:
-    """What an open campaign checks submissions against. None of it changes once it is open."""
+    """The checks of submissions to an open campaign. They do not change once it is open."""
 
     number: int
     campaign: Campaign
@@ -81,7 +83,7 @@ class ReportAdmission:
     ) -> Intake:
         """The submission in these bytes, checked against everything that does not change."""
         if len(content) > self.largest:
-            raise Refused(Reason.OVERSIZE, f"a submission here has up to {self.largest:,} bytes")
+            raise Refused(Reason.OVERSIZE, f"a submission may have up to {self.largest:,} bytes")
         try:
             submission = Submission.parse(content)
         except UsageError as error:
@@ -110,15 +112,15 @@ class ReportAdmission:
     def _check(self, submission: Submission, receipt: str) -> None:
         if submission.simulated is not self.campaign.simulated:
             words = (
-                "these reports are simulated, and simulations protect nobody"
+                "these reports are simulated; this campaign accepts real reports only"
                 if submission.simulated
-                else "this campaign is simulated: it takes no reports of people"
+                else "this campaign is simulated; it accepts no real reports"
             )
             raise Refused(Reason.SIMULATED, words)
         if submission.policy_hash != self.policy_hash:
             raise Refused(
                 Reason.FOREIGN_POLICY,
-                "these reports were made under another policy than the campaign's",
+                "these reports were made under a different policy than the campaign's",
                 field="policy",
             )
         if submission.worker != pseudonym(self.campaign.id, receipt):
@@ -127,12 +129,12 @@ class ReportAdmission:
             )
 
     def _tasks(self, submission: Submission) -> list[int]:
-        """The places of the tasks, all of which were given to the worker."""
+        """The places of the tasks, which must all be assigned to the worker."""
         self._check_count(len(submission))
         try:
             tasks = [self.places[task] for task in submission.tasks]
         except KeyError:
-            raise _not_admitted("the submission has a task that the campaign has not") from None
+            raise _not_admitted("the submission has a task that is not in the campaign") from None
         campaign = self.campaign
         if campaign.block < campaign.tasks:
             given = assigned(campaign.id, submission.worker, campaign.tasks, campaign.block)
@@ -144,35 +146,36 @@ class ReportAdmission:
         mechanism = self.mechanism
         most = sent_by(mechanism, self.campaign.block)
         if count > most or count == 0:
-            raise _not_admitted(f"a submission here has 1 to {most:,} reports")
+            raise _not_admitted(f"a submission must have 1 to {most:,} reports")
         if mechanism.hides_participation and count != most:
             raise _not_admitted(
-                f"this policy hides who answered what: a submission has {most:,} reports"
+                "this policy hides which tasks a worker answered, so a submission must have "
+                f"{most:,} reports"
             )
 
 
 AnyAdmission: TypeAlias = ReportAdmission | SealedAdmission
-"""Where a campaign's submissions are checked: reports, or contributions that are sealed."""
+"""The checks of a campaign's submissions: of reports, or of sealed contributions."""
 
 
 class Reception:
-    """What all campaigns that take reports check them against, and the writer behind that."""
+    """The checks of all campaigns that accept reports, and the writer."""
 
     def __init__(self, database: Database, writer: Writer, today: Callable[[], date]) -> None:
         self._database, self._writer, self._today = database, writer, today
-        # Two limits hold for it, and one campaign always has a place: see `admission`.
+        # Two limits apply, and there is always room for one campaign: see `admission`.
         self._admissions: LRUCache[str, AnyAdmission] = LRUCache(
             math.inf, lambda each: len(each.names)
         )
         self._lock = threading.Lock()
 
     def known_admission(self, id: str) -> AnyAdmission | None:
-        """What a campaign checks reports against, if that is in memory."""
+        """The checks of a campaign, if they are cached."""
         with self._lock:
             return self._admissions.get(id)
 
     def admission(self, id: str) -> AnyAdmission:
-        """What a campaign checks reports against; reads its tasks if they are not in memory."""
+        """The checks of a campaign; reads its tasks if they are not cached."""
         admission = self.known_admission(id)
         if admission is None:
             admission = self._read(id)
@@ -186,7 +189,7 @@ class Reception:
         return len(self._admissions) > MOST_ADMISSIONS or self._admissions.currsize > MOST_TASKS
 
     def forget(self, id: str) -> None:
-        """Drop what was kept of a campaign: it was deleted."""
+        """Drop the cached checks of a deleted campaign."""
         with self._lock:
             self._admissions.pop(id, None)
 
@@ -198,9 +201,9 @@ class Reception:
         receipt: str,
         content: bytes,
     ) -> bool:
-        """Check a submission and store it; whether it had been stored before. Returns once durable.
+        """Check and store a submission; return whether it was stored before. Returns once durable.
 
-        The order of the lines is the safety argument: whatever returns was committed.
+        The order of the lines is the safety argument: it returns only after the commit.
         """
         for credential, kind in ((invite, Credential.INVITE), (receipt, Credential.RECEIPT)):
             try:
@@ -249,15 +252,15 @@ def _largest(campaign: Campaign, mechanism: Mechanism, names: tuple[str, ...]) -
     """The most bytes of a submission: its longest tasks, each with its longest report."""
     longest = sorted((len(json.dumps(name)) for name in names), reverse=True)[: campaign.block]
     report = longest_report(mechanism, campaign.terms.policy.domain)
-    # Some room for what is there once, and for spaces and new lines around each.
+    # Room for the other fields, and for spaces and newlines around each.
     return 1000 + sum(longest) + campaign.block * (report + 16)
 
 
 class Rejections:
     """How many reports were refused since the last write, by campaign and reason.
 
-    Counting costs no transaction: whoever floods the server with bad reports does not flood its
-    database. Nothing else of a refused report is kept.
+    Counting needs no transaction, so a flood of bad reports does not flood the database. Nothing
+    else of a refused report is kept.
     """
 
     def __init__(self, most: int = MOST_COUNTED) -> None:
@@ -265,17 +268,17 @@ class Rejections:
         self._counts: Counter[tuple[int, Reason]] = Counter()
 
     def count(self, campaign: int, reason: Reason) -> None:
-        """One more."""
+        """Count a refusal."""
         self._add({(campaign, reason): 1})
 
     def taken(self) -> Mapping[tuple[int, Reason], int]:
-        """What was counted, which begins anew."""
+        """Return the counts and reset them."""
         with self._lock:
             taken, self._counts = self._counts, Counter()
         return taken
 
     def give_back(self, counts: Mapping[tuple[int, Reason], int]) -> None:
-        """Count again what could not be written."""
+        """Add counts back that could not be stored."""
         self._add(counts)
 
     def _add(self, counts: Mapping[tuple[int, Reason], int]) -> None:

@@ -44,23 +44,23 @@ from sottovoce.version import __version__
 T = TypeVar("T")
 
 DELAYS = (10, 60, 300, 1_800, 7_200, 21_600, 43_200)
-"""Seconds from an attempt that failed to the next; after the last, the delivery is given up."""
+"""Seconds from a failed attempt to the next; after the last, the delivery is given up."""
 
 PATIENCE = 10.0
-"""Seconds an attempt may take, all in all."""
+"""The most seconds of an attempt."""
 
 POLL = 10.0
-"""Seconds until a look at what other servers on the same database have booked."""
+"""Seconds between two checks for deliveries that other servers on the same database have queued."""
 
 SHORTEST = 0.02
-"""Seconds between two looks: another server may hold what is due, for a moment."""
+"""Seconds between two checks while another server holds the due deliveries."""
 
 MOST_AT_ONCE = 32
-"""Deliveries under way: a slow receiver holds up one of them for as long as `PATIENCE`."""
+"""The most concurrent deliveries: a slow receiver occupies one for up to `PATIENCE` seconds."""
 
 LONGEST_ADDRESS = 2_000
 MOST_WEBHOOKS = 10
-"""Of one campaign: each is a request that the server makes at every event."""
+"""The most webhooks of a campaign: each is a request at every event."""
 
 _ANNOUNCED = "sottovoce_announced"
 _LIMITS = httpx.Limits(max_keepalive_connections=0)
@@ -70,7 +70,7 @@ log = logging.getLogger("sottovoce.webhooks")
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A new webhook. The secret is shown this once; the server keeps it, since it signs with it."""
+    """A new webhook. The secret is shown only once; the server stores it for signing."""
 
     id: str
     secret: str = field(repr=False)
@@ -79,7 +79,7 @@ class Registered:
 def register(
     service: Service, campaign: str, address: str, *, allow_http: bool = False
 ) -> Registered:
-    """Tell this address what happens to the campaign; `allow_http` for any machine."""
+    """Add a webhook; `allow_http` allows http:// to any machine."""
     _check_address(address, allow_http=allow_http)
     secret = new_secret(Credential.WEBHOOK)
 
@@ -88,7 +88,7 @@ def register(
         if len(webhooks_of(connection, number)) >= MOST_WEBHOOKS:
             raise Refused(
                 Reason.NOT_ADMITTED,
-                f"a campaign has up to {MOST_WEBHOOKS} webhooks: remove one first",
+                f"a campaign has up to {MOST_WEBHOOKS} webhooks; remove one first",
             )
         return add_webhook(connection, number, address, secret)
 
@@ -96,13 +96,13 @@ def register(
 
 
 def list_webhooks(service: Service, campaign: str) -> list[Webhook]:
-    """The campaign's webhooks and what became of their newest deliveries."""
+    """The campaign's webhooks and their newest deliveries."""
     with service.database.reading() as connection:
         return webhooks_of(connection, the_campaign(connection, campaign).number)
 
 
 def remove(service: Service, campaign: str, id: str) -> None:
-    """Tell it no more, not even what waits."""
+    """Remove a webhook, including its waiting deliveries."""
 
     def work(connection: Connection) -> None:
         if not remove_webhook(connection, the_campaign(connection, campaign).number, id):
@@ -121,8 +121,8 @@ def _check_address(address: str, *, allow_http: bool) -> None:
     if parts.scheme != "https" and not allow_http and not is_this_machine(parts.hostname or ""):
         raise Refused(
             Reason.MALFORMED,
-            "the address must start with https://: over http:// others could read and alter what "
-            "is told; the server's operator can allow it",
+            "the address must start with https://, because over http:// others could read and "
+            "change messages; the server's operator can allow http://",
             field="address",
         )
 
@@ -130,9 +130,9 @@ def _check_address(address: str, *, allow_http: bool) -> None:
 def announce(
     connection: Connection, stored: Stored, event: str, details: Mapping[str, Any]
 ) -> None:
-    """Book that an event is to be told, in the transaction that makes it happen.
+    """Queue the notifications of an event, in the transaction that causes it.
 
-    Told are counts and the policy's hash: no report, no worker, and no time but the day.
+    They contain counts and the policy's hash: no report, no worker, and no time except the day.
     """
     campaign = stored.campaign
     content = {
@@ -151,14 +151,14 @@ def announce(
 
 @contextmanager
 def webhook_delivery(service: Service, *, delays: Sequence[float] = DELAYS) -> Iterator[None]:
-    """Deliver what is booked while the block runs; what is under way at its end is sent later."""
+    """Deliver queued notifications while the block runs; unfinished ones are sent later."""
     courier = Courier(service, delays)
     thread = threading.Thread(
         target=lambda: asyncio.run(courier.work()), name="sottovoce-webhooks", daemon=True
     )
 
     def committing(connection: Connection) -> None:
-        # The courier claims through the writer's thread: after this commit, not before.
+        # The courier claims deliveries through the writer's thread, so after this commit.
         if connection.info.pop(_ANNOUNCED, False):
             courier.wake()
 
@@ -173,7 +173,7 @@ def webhook_delivery(service: Service, *, delays: Sequence[float] = DELAYS) -> I
 
 
 class Courier:
-    """Sends what is due, many at once, in a thread and event loop of its own."""
+    """Sends due deliveries concurrently, in its own thread and event loop."""
 
     def __init__(self, service: Service, delays: Sequence[float]) -> None:
         self._service, self._delays = service, delays
@@ -183,7 +183,7 @@ class Courier:
         self._under_way: dict[int, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
-        """Look at what is due, now."""
+        """Check for due deliveries now."""
         self._tell(self._woken.set)
 
     def stop(self) -> None:
@@ -202,9 +202,9 @@ class Courier:
         self._loop = asyncio.get_running_loop()
         self._started.set()
         if self._service.database.is_sqlite:
-            # A server on SQLite is the only one: what was under way when it died is due.
+            # A server on SQLite is the only one: deliveries claimed before a crash are due.
             await self._change(lambda connection: put_back_all(connection, _now()))
-        # No proxy from the environment, and nowhere else than where the requester said.
+        # No proxy from the environment, and no redirects.
         async with httpx.AsyncClient(
             timeout=PATIENCE, trust_env=False, follow_redirects=False, limits=_LIMITS
         ) as client:
@@ -217,7 +217,7 @@ class Courier:
             await self._put_back()
 
     async def _turn(self, client: httpx.AsyncClient) -> float:
-        """Start what is due; how long nothing else will be."""
+        """Start due deliveries; return the seconds until the next one."""
         room = MOST_AT_ONCE - len(self._under_way)
         if not room:
             return POLL
@@ -256,9 +256,9 @@ class Courier:
             await self._change(lambda connection: put_back(connection, numbers, _now()))
 
     async def _change(self, work: Callable[[Connection], T]) -> T | None:
-        """The outcome of work once it is durable; None where storage does not answer now."""
+        """The outcome of work once it is durable; None if storage does not respond."""
         try:
-            # Shielded: what the writer has begun is not cancelled.
+            # Shielded: a write that has started is not cancelled.
             return await asyncio.shield(asyncio.wrap_future(self._service.writer.change(work)))
         except Exception as error:
             log.warning("webhooks wait for storage", extra={"error": type(error).__name__})
@@ -266,7 +266,7 @@ class Courier:
 
 
 async def _post(client: httpx.AsyncClient, delivery: Delivery) -> bool:
-    """Whether the receiver says that it has it. What else it says is not read."""
+    """Whether the receiver confirms the delivery. The rest of its response is not read."""
     body, timestamp = delivery.body.encode("utf-8"), _now()
     headers = {
         "Content-Type": "application/json",
@@ -277,15 +277,15 @@ async def _post(client: httpx.AsyncClient, delivery: Delivery) -> bool:
         "Sottovoce-Signature": sign(delivery.secret, timestamp, body),
     }
     try:
-        # httpx limits each read, and a receiver may drip: this limits them all.
+        # httpx limits each read; this limits the whole attempt.
         async with (
             asyncio.timeout(PATIENCE),
             client.stream("POST", delivery.address, content=body, headers=headers) as response,
         ):
             return response.is_success
     except Exception as error:
-        # Whatever an address or its receiver does, the others are told. The message may quote the
-        # address, which may hold a secret: only the kind of error is kept.
+        # A failing address must not affect the others. The message could quote the address, which
+        # could contain a secret: only the type of the error is logged.
         log.info("a webhook was not reached", extra={"error": type(error).__name__})
         return False
 

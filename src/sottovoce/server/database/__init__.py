@@ -1,6 +1,6 @@
 """The service's database: SQLite in a folder, or PostgreSQL.
 
-Everything the service keeps is written by one thread (`Writer`) and read by any.
+One thread (`Writer`) writes everything; any thread may read.
 """
 
 from sottovoce.server.database.connection import Database

@@ -1,7 +1,7 @@
-"""Backup and restore: everything a database holds, in one file, and back; across both kinds.
+"""Backup and restore of a whole database as one file, for SQLite and PostgreSQL.
 
-A backup is a SQLite database with a manifest: who made it, and a digest of every table, with which
-it is checked row by row.
+A backup is a SQLite database with a manifest: the release that made it, and a digest of every
+table, against which each row is checked.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ _FEW = {
     **dict.fromkeys(("live_rounds", "messages"), 8),
     "reports": 64,
 }
-"""Rows to hold at once, where a row may have many megabytes."""
+"""Rows to hold at once, if a row may have many megabytes."""
 _MANY = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many rows a table has, and the SHA-256 of what is in them, by primary key."""
+    """The number of rows of a table, and the SHA-256 of their content in primary-key order."""
 
     columns: tuple[str, ...]
     rows: int
@@ -96,7 +96,7 @@ class Manifest:
     tables: Mapping[str, Tally]
 
     def write(self, connection: Connection) -> None:
-        """Put it into a backup."""
+        """Write the manifest into a backup."""
         about = {
             "format": FORMAT,
             "release": self.release,
@@ -111,7 +111,7 @@ class Manifest:
 
     @classmethod
     def read(cls, connection: Connection) -> Manifest:
-        """The one in a backup; ValueError or KeyError where it is none."""
+        """Read the manifest of a backup; ValueError or KeyError if it is invalid."""
         rows = connection.execute(select(MANIFEST.c.name, MANIFEST.c.content))
         found = {row.name: row.content for row in rows}
         if found["format"] != FORMAT:
@@ -133,21 +133,21 @@ class TableCounter:
         self._columns, self._rows, self._hash = tuple(columns), 0, hashlib.sha256()
 
     def add(self, rows: Sequence[Sequence[Any]]) -> int:
-        """Count these too; how many there are now."""
+        """Count these rows too; return the total."""
         self._rows += len(rows)
         self._hash.update(b"".join(_encoded(row) for row in rows))
         return self._rows
 
     def tally(self) -> Tally:
-        """What has passed."""
+        """The tally so far."""
         return Tally(self._columns, self._rows, self._hash.hexdigest())
 
 
 def batches(connection: Connection, table: Table) -> Iterator[Sequence[Sequence[Any]]]:
-    """All rows of a table, by primary key, some at a time.
+    """All rows of a table in primary-key order, in batches.
 
     Only names are taken from `table`, so that both kinds of database give the same values. Keys
-    are numbers, bytes and texts compared as bytes, which both put in the same order.
+    are numbers, bytes, and texts compared as bytes, which both sort alike.
     """
     columns: list[ColumnElement[Any]] = [column(one.name) for one in table.columns]
     keys: list[ColumnElement[Any]] = [column(one.name) for one in table.primary_key.columns]
@@ -157,7 +157,7 @@ def batches(connection: Connection, table: Table) -> Iterator[Sequence[Sequence[
 
 
 def tallied(connection: Connection, table: Table, progress: Progress | None = None) -> Tally:
-    """The tally of a table as it is now."""
+    """The current tally of a table."""
     counter = TableCounter(one.name for one in table.columns)
     for rows in batches(connection, table):
         done = counter.add(rows)
@@ -167,7 +167,7 @@ def tallied(connection: Connection, table: Table, progress: Progress | None = No
 
 
 def _encoded(row: Sequence[Any]) -> bytes:
-    """A row as bytes that no other row has: each cell with its kind and its length."""
+    """A row as unique bytes: each cell with its type and length."""
     return b"".join([_cell(value) for value in row])
 
 
@@ -181,38 +181,38 @@ def _cell(value: Any) -> bytes:
 
 
 def verify(path: str | os.PathLike[str], *, progress: Progress | None = None) -> Manifest:
-    """What a backup holds, if it is whole: every row is read and compared with the manifest."""
+    """The manifest of a backup, after every row has been compared with it."""
     with _backup(path) as (connection, manifest):
         name = os.path.basename(path)
         if connection.execute(text("PRAGMA integrity_check")).scalars().first() != "ok":
-            raise DataError("SQLite finds it damaged: use another backup", file=name)
+            raise DataError("SQLite reports that it is damaged; use another backup", file=name)
         tables = {table.name: table for table in kept_tables(connection)}
         if tables.keys() != manifest.tables.keys():
-            raise DataError("it has other tables than were written", file=name)
+            raise DataError("its tables differ from its manifest", file=name)
         for table, expected in manifest.tables.items():
             compare(tallied(connection, tables[table], progress), expected, table, name)
     return manifest
 
 
 def compare(found: Tally, expected: Tally, table: str, file: str) -> None:
-    """Refuse a table that is not what was written."""
+    """Refuse a table that differs from the manifest."""
     if found.columns != expected.columns:
-        raise DataError(f"table {table} has other columns than were written", file=file)
+        raise DataError(f"table {table} has other columns than its manifest", file=file)
     if found.rows != expected.rows:
         raise DataError(
-            f"table {table} has {found.rows:,} rows, and {expected.rows:,} were written: use "
-            "another backup",
+            f"table {table} has {found.rows:,} rows, but its manifest says "
+            f"{expected.rows:,}; use another backup",
             file=file,
         )
     if found.sha256 != expected.sha256:
         raise DataError(
-            f"table {table} is not what was written (its digest differs): use another backup",
+            f"table {table} differs from its manifest (wrong digest); use another backup",
             file=file,
         )
 
 
 def kept_tables(connection: Connection) -> list[Table]:
-    """The tables of a backup that hold what the service keeps, those referred to first."""
+    """The service's tables in a backup, referenced tables first."""
     found = MetaData()
     found.reflect(connection)
     return [t for t in found.sorted_tables if t.name not in (VERSION_TABLE, MANIFEST.name)]
@@ -220,8 +220,8 @@ def kept_tables(connection: Connection) -> list[Table]:
 
 @contextmanager
 def open_file(path: str | os.PathLike[str], mode: str) -> Iterator[Connection]:
-    """A SQLite file in one transaction, without anything beside it and without foreign keys."""
-    # Nobody changes a finished backup, so that it can be read on a disk that takes no writes.
+    """Open a SQLite file in one transaction, without journal files and foreign keys."""
+    # A finished backup is immutable, so it can be read on a read-only disk.
     immutable = "&immutable=1" if mode == "ro" else ""
     address = f"file:{quote(os.path.abspath(path))}?mode={mode}{immutable}"
 
@@ -236,15 +236,15 @@ def open_file(path: str | os.PathLike[str], mode: str) -> Iterator[Connection]:
 
     @event.listens_for(engine, "handle_error")
     def say(_: ExceptionContext) -> None:
-        # Here, so that nobody takes it for an error of the database at the other end.
+        # Caught here, so that it is not taken for an error of the other database.
         if mode == "ro":
-            fault = "this is no backup, or a damaged one: use another"
+            fault = "this is not a backup, or it is damaged; use another one"
             raise DataError(fault, file=os.path.basename(path)) from None
-        raise UsageError("the backup cannot be written: is the disk full?") from None
+        raise UsageError("the backup cannot be written; is the disk full?") from None
 
     with engine.connect() as connection:
         if mode == "rw":
-            # A file that is thrown away unless it is whole needs no journal, and one flush.
+            # An incomplete file is discarded, so it needs no journal and one flush.
             for pragma in ("journal_mode = OFF", "synchronous = OFF"):
                 connection.connection.execute(f"PRAGMA {pragma}")
         with connection.begin():
@@ -253,13 +253,13 @@ def open_file(path: str | os.PathLike[str], mode: str) -> Iterator[Connection]:
 
 @contextmanager
 def _backup(path: str | os.PathLike[str]) -> Iterator[tuple[Connection, Manifest]]:
-    """An open backup and its manifest; whatever is none is refused."""
+    """An open backup and its manifest; other files are refused."""
     name = os.path.basename(path)
     if not os.path.isfile(path):
-        raise UsageError(f"{os.fspath(path)} is not a file: name a backup")
+        raise UsageError(f"{os.fspath(path)} is not a file; give the path of a backup")
     with open_file(path, "ro") as connection:
         if not inspect(connection).has_table(MANIFEST.name):
-            raise DataError("this is a SQLite database, and no backup", file=name)
+            raise DataError("this is a SQLite database but not a backup", file=name)
         try:
             manifest = Manifest.read(connection)
         except (KeyError, ValueError, TypeError):
@@ -270,10 +270,10 @@ def _backup(path: str | os.PathLike[str]) -> Iterator[tuple[Connection, Manifest
 
 def _check_revision(manifest: Manifest, found: str | None, name: str) -> None:
     if found != manifest.revision:
-        raise DataError("its schema is not the one that was written", file=name)
+        raise DataError("its schema differs from its manifest", file=name)
     if manifest.revision not in revisions():
         raise UsageError(
-            f"{name} was made by release {manifest.release}, which is newer: install that release"
+            f"{name} was made by release {manifest.release}, which is newer; install that release"
         )
 
 
@@ -285,10 +285,10 @@ def back_up(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Manifest:
-    """Copy one consistent state to a file that appears whole or not at all.
+    """Copy a consistent snapshot to a file that appears complete or not at all.
 
-    The file is a SQLite database with the tables of the source's schema and a manifest. What was
-    deleted before is not in it, not even in unused pages. A server may go on taking reports.
+    The file is a SQLite database with the tables of the source's schema and a manifest. Deleted
+    data is not in it, not even in unused pages. A server may keep accepting reports.
     """
     _check_source(database)
     with new_file(path, force=force) as place:
@@ -310,8 +310,8 @@ def restore(
 ) -> Manifest:
     """Copy a backup into an empty database of either kind, all of it or nothing.
 
-    It is verified before, and what was stored is compared with it before it is committed. One that
-    an older release made gets this release's tables on the way.
+    The backup is verified first, and the stored rows are compared with it before the commit. A
+    backup of an older release is upgraded to this release's tables.
     """
     manifest = verify(path, progress=progress)
     _check_target(database)
@@ -332,7 +332,7 @@ def _check_source(database: Database) -> None:
     if state not in (SchemaState.CURRENT, SchemaState.OLDER):
         fault = {
             SchemaState.EMPTY: "there is nothing to back up",
-            SchemaState.NEWER: "a newer release made this database: back it up with that release",
+            SchemaState.NEWER: "a newer release made this database; back it up with that release",
         }
         raise UsageError(
             f"{name_of(database)}: {fault.get(state, 'this is not a database of Sottovoce')}"
@@ -349,8 +349,8 @@ def _check_target(database: Database) -> None:
             if all(connection.execute(query).first() is None for query in first):
                 return
     raise UsageError(
-        f"{name_of(database)} is not empty: restore into a new folder or database, and start the "
-        "server on that"
+        f"{name_of(database)} is not empty; restore into a new folder or database, and start the "
+        "server on it"
     )
 
 
@@ -367,7 +367,7 @@ def _copied(
 
 
 def _fill(source: Connection, target: Connection, table: Table, progress: Progress | None) -> Tally:
-    """Copy a table's rows, and tally them as they pass."""
+    """Copy a table's rows and tally them."""
     names = [column.name for column in table.columns]
     counter, statement = TableCounter(names), insert(table)
     for rows in batches(source, table):
@@ -379,7 +379,7 @@ def _fill(source: Connection, target: Connection, table: Table, progress: Progre
 
 
 def _number_on(target: Connection) -> None:
-    """Let PostgreSQL number new rows after those that were restored."""
+    """Set PostgreSQL's sequences to continue after the restored rows."""
     if target.dialect.name != "postgresql":
         return
     for table in METADATA.sorted_tables:
@@ -395,7 +395,7 @@ def _number_on(target: Connection) -> None:
 
 @contextmanager
 def _upgraded(path: str | os.PathLike[str], manifest: Manifest) -> Iterator[Connection]:
-    """The backup with this release's tables: itself, or a copy that is brought up to date."""
+    """The backup with this release's tables: itself, or an upgraded copy."""
     if manifest.revision == revisions()[-1]:
         with open_file(path, "ro") as connection:
             yield connection

@@ -1,4 +1,4 @@
-"""Campaigns and their tasks, in rows."""
+"""Rows of campaigns and their tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sottovoce.server.database.schema import campaigns, events, opened, tasks
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A campaign and the number under which rows refer to it."""
+    """A campaign and its number, by which rows refer to it."""
 
     number: int
     campaign: Campaign
@@ -28,7 +28,7 @@ class Stored:
 def add_campaign(
     connection: Connection, id: str, terms: Terms, today: date, *, simulated: bool = False
 ) -> Stored:
-    """A new draft."""
+    """Add a draft."""
     row = {"id": id, "state": State.DRAFT, "created_on": today.toordinal(), **_terms(terms)}
     connection.execute(insert(campaigns), {**row, "simulated": int(simulated)})
     found = find_campaign(connection, id)
@@ -37,28 +37,28 @@ def add_campaign(
 
 
 def find_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored | None:
-    """The campaign with this identifier; with `hold`, nobody changes it until the commit."""
+    """The campaign with this identifier; `hold` locks it until the commit."""
     query = select(campaigns).where(campaigns.c.id == id)
     row = connection.execute(query.with_for_update() if hold else query).one_or_none()
     return None if row is None else _stored(row)
 
 
 def the_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored:
-    """The campaign with this identifier, which must be there."""
+    """The campaign with this identifier, which must exist."""
     stored = find_campaign(connection, id, hold=hold)
     if stored is None:
-        raise Refused(Reason.NOT_FOUND, "there is no such campaign")
+        raise Refused(Reason.NOT_FOUND, "the campaign does not exist")
     return stored
 
 
 def number_of(connection: Connection, id: str) -> int | None:
-    """The number under which rows refer to a campaign."""
+    """The number by which rows refer to a campaign."""
     query = select(campaigns.c.number).where(campaigns.c.id == id)
     return connection.execute(query).scalar_one_or_none()
 
 
 def sealed_ids(connection: Connection) -> list[str]:
-    """The sealed campaigns that take answers or whose totals are not opened, the oldest first."""
+    """The sealed campaigns that are open or whose totals are not opened, the oldest first."""
     query = (
         select(campaigns.c.id)
         .outerjoin(opened, opened.c.campaign == campaigns.c.number)
@@ -88,7 +88,7 @@ def change_campaign(
     closed_on: date | None = None,
     published: bool | None = None,
 ) -> None:
-    """Other terms, or another state."""
+    """Change a campaign's terms or state."""
     values: dict[str, Any] = _terms(terms) if terms else {}
     if state is not None:
         values["state"] = state
@@ -103,13 +103,13 @@ def change_campaign(
 
 
 def delete_campaign(connection: Connection, number: int) -> None:
-    """The campaign and everything that belongs to it."""
+    """Delete a campaign and everything that belongs to it."""
     connection.execute(delete(campaigns).where(campaigns.c.number == number))
-    drop_partition(connection, number)  # last: for a moment it keeps everybody from reports
+    drop_partition(connection, number)  # last: it briefly locks all reports
 
 
 def set_tasks(connection: Connection, number: int, given: Sequence[Task]) -> None:
-    """These tasks instead of those there were."""
+    """Replace the tasks of a campaign."""
     connection.execute(delete(tasks).where(tasks.c.campaign == number))
     insert_many(
         connection,
@@ -128,7 +128,7 @@ def task_names(connection: Connection, number: int) -> list[str]:
 
 
 def tasks_at(connection: Connection, number: int, places: Iterable[int]) -> list[Task]:
-    """The tasks at these places, in their order."""
+    """The tasks at these places, in order."""
     wanted = sorted(places)
     found: list[Task] = []
     for start in range(0, len(wanted), 1000):
@@ -142,7 +142,7 @@ def tasks_at(connection: Connection, number: int, places: Iterable[int]) -> list
 
 
 def note_event(connection: Connection, event: str, today: date, campaign: str | None) -> None:
-    """A line in the record of what requesters did."""
+    """Add an entry to the audit log of requesters' actions."""
     row = {"day": today.toordinal(), "event": event, "campaign": campaign}
     connection.execute(insert(events), row)
 

@@ -1,7 +1,7 @@
 """Connections to the database: SQLite in a folder, or PostgreSQL at an address.
 
-What a driver raises becomes a refusal, or one sentence for a person, with no password and nothing
-of what is stored in it. Commands that need a database which no server uses ask for that here.
+Driver errors become refusals, or one sentence for a person, without passwords or stored data.
+Commands that need exclusive use of a database get it here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sottovoce.errors import NotInstalled, Reason, Refused, UsageError
 from sottovoce.files.locks import folder_lock
 
 PATIENCE = 10.0
-"""Seconds to wait for another connection that writes."""
+"""Seconds to wait for another writing connection."""
 
 FILE = "sottovoce.db"
 
@@ -30,10 +30,10 @@ _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",
     "foreign_keys = ON",
-    f"journal_size_limit = {64 << 20}",  # what a long export made the log grow to is given back
+    f"journal_size_limit = {64 << 20}",  # shrinks the log again after a long export
 )
 
-# The driver's errors would otherwise hold what was to be stored.
+# Otherwise the driver's errors would contain the data.
 _POOL: dict[str, Any] = {"pool_timeout": PATIENCE, "hide_parameters": True}
 
 _PATIENT_AND_DURABLE = f"""
@@ -41,10 +41,10 @@ _PATIENT_AND_DURABLE = f"""
     CASE current_setting('synchronous_commit')
         WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
 """
-"""For one transaction: not to wait for ever for another, and to be on a disk once committed."""
+"""For one transaction: a limit for locks, and durable commits."""
 
 STORAGE_ERRORS = (DBAPIError, NoConnection)
-"""A full disk, a server that went away, no connection left: nothing was changed."""
+"""A full disk, a lost server, or no free connection: nothing was changed."""
 
 log = logging.getLogger("sottovoce.stores")
 
@@ -55,13 +55,13 @@ _OTHERS = text(
 
 
 class Database:
-    """Where a service keeps everything. Connections are made when they are needed.
+    """The database of a service. Connections are made when they are needed.
 
     SQLite: WAL, so that readers see a consistent state while one connection writes, and
     `synchronous=FULL`, so that a commit is on the disk when it returns.
 
-    `engine` is for writing. Readers have connections of their own: however many read for however
-    long, writing does not wait for one of them to give its connection back.
+    `engine` is for writing. Readers have their own connections, so writing never waits for a
+    reader's connection.
     """
 
     def __init__(self, url: URL) -> None:
@@ -85,18 +85,18 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one consistent state, whatever is committed meanwhile."""
+        """A connection with a consistent snapshot, whatever is committed in the meantime."""
         with self._readers.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that is durable when the block ends, or leaves no trace."""
+        """A transaction that is durable when the block ends, or is rolled back."""
         with self.engine.begin() as connection:
             yield connection
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self.engine.dispose()
         self._readers.dispose()
 
@@ -109,7 +109,7 @@ def _parsed(text: str) -> URL:
         url = make_url(text)
     except (ArgumentError, ValueError):
         raise UsageError(
-            "the database's address cannot be read: write postgresql://user:password@host/name"
+            "invalid database address; write postgresql://user:password@host/name"
         ) from None
     if url.get_backend_name() == "postgresql":
         return url.set(drivername="postgresql+psycopg")
@@ -128,7 +128,7 @@ def _sqlite(url: URL, *, writes: bool) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves
+        connection.isolation_level = None  # BEGIN is issued here
         cursor = connection.cursor()
         for pragma in _PRAGMAS:
             cursor.execute(f"PRAGMA {pragma}")
@@ -136,7 +136,7 @@ def _sqlite(url: URL, *, writes: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # Who writes takes the lock at the start, so that what was read still holds at the end.
+        # A writer takes the lock at the start, so that its reads are still valid at the end.
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
@@ -149,7 +149,7 @@ def _postgresql(url: URL, *, writes: bool) -> Engine:
         raise NotInstalled("psycopg", purpose="PostgreSQL", extra="server") from None
     engine = create_engine(
         url,
-        # Who writes holds the rows it depends on, then sees what others committed before that.
+        # A writer locks the rows it depends on, then sees what others committed before.
         isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
         pool_pre_ping=True,
         connect_args={"connect_timeout": int(PATIENCE), "application_name": "sottovoce"},
@@ -165,21 +165,21 @@ def _postgresql(url: URL, *, writes: bool) -> Engine:
 
 
 def unavailable(error: BaseException) -> Refused:
-    """The refusal; whoever runs the server finds the driver's own name for the failure in the log.
+    """The refusal for a storage failure; the log has the driver's name for it.
 
-    The driver's message may hold what was to be stored, so it is in neither.
+    The driver's message could contain data, so neither includes it.
     """
     cause = getattr(error, "orig", error)
     name = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
     log.error("storage failed", extra={"error": name or type(cause).__name__})
-    return Refused(Reason.UNAVAILABLE, "the server's storage does not answer: try again later")
+    return Refused(Reason.UNAVAILABLE, "the server's storage does not respond; try again later")
 
 
 @contextmanager
 def readable_errors(database: Database) -> Iterator[None]:
-    """Turn what a driver raises into the sentence a person can use.
+    """Turn driver errors into helpful messages.
 
-    Only a failure to connect is quoted: other messages may hold what is stored.
+    Only a failure to connect is quoted: other messages could contain data.
     """
     try:
         yield
@@ -188,7 +188,7 @@ def readable_errors(database: Database) -> Iterator[None]:
 
 
 def name_of(database: Database) -> str:
-    """How a message calls a database."""
+    """The name of a database in messages."""
     return str(database.file or f"the database {database.url.database!r}")
 
 
@@ -197,15 +197,15 @@ def _sentence(database: Database, error: DBAPIError) -> str:
     reason = first[0] if first else type(error.orig).__name__
     if database.file is not None:
         if "not a database" in reason or "malformed" in reason:
-            return f"{database.file} is not a SQLite database, or is damaged: restore a backup"
+            return f"{database.file} is not a SQLite database, or is damaged; restore a backup"
         return f"{database.file} cannot be used: {_known_only(reason)}"
     if "connection" in reason or error.connection_invalidated:
-        return f"PostgreSQL does not answer: {reason}; check --database-url"
+        return f"PostgreSQL does not respond: {reason}; check --database-url"
     return f"PostgreSQL refused: {type(error.orig).__name__}"
 
 
 def _known_only(reason: str) -> str:
-    """SQLite's own words, which quote no row; anything else by its kind."""
+    """SQLite's own message, which quotes no row; other errors by their type."""
     known = (
         "unable to open database file",
         "attempt to write a readonly database",
@@ -215,15 +215,15 @@ def _known_only(reason: str) -> str:
         "database schema has changed",
     )
     found = next((words for words in known if words in reason), "SQLite refused it")
-    # A full disk shows as this too, where SQLite makes its shared memory.
+    # A full disk also shows as this, when SQLite creates its shared memory.
     return f"{found}; is the disk full?" if found == "disk I/O error" else found
 
 
 @contextmanager
 def exclusive_use(database: Database) -> Iterator[None]:
-    """Refuse a database that a server uses; SQLite's folder is held until the block ends.
+    """Refuse a database that a server uses; SQLite's folder is locked until the block ends.
 
-    A server that starts on PostgreSQL meanwhile looks at the schema first, as every server does.
+    A server that starts on PostgreSQL in the meantime checks the schema first, like every server.
     """
     if database.file is not None:
         with folder_lock(database.file.parent):

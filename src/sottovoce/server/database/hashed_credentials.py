@@ -1,4 +1,4 @@
-"""Invites, requesters' tokens and the setup secret, in rows: hashes only."""
+"""Rows of invites, requesters' tokens and the setup secret: hashes only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sottovoce.server.database.postgresql import insert_many
 from sottovoce.server.database.schema import invites, tokens
 
 OPEN, SINGLE = "open", "single"
-"""The kinds of an invite: any number of workers may use it, or one."""
+"""The kinds of invites: for any number of workers, or for one."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def add_invites(
     digests: Iterable[bytes],
     expires_on: date | None,
 ) -> None:
-    """These invites to a campaign from now on."""
+    """Add invites to a campaign."""
     last = None if expires_on is None else expires_on.toordinal()
     insert_many(
         connection,
@@ -53,7 +53,7 @@ def add_invites(
 
 
 def count_invites(connection: Connection, number: int) -> dict[str, tuple[int, int]]:
-    """For each kind how many invites there are, and how many of them are a worker's."""
+    """The number of invites of each kind, and how many of them are used."""
     query = (
         select(invites.c.kind, func.count(), func.count(invites.c.worker))
         .where(invites.c.campaign == number)
@@ -63,20 +63,20 @@ def count_invites(connection: Connection, number: int) -> dict[str, tuple[int, i
 
 
 def remove_invites(connection: Connection, number: int) -> int:
-    """End all invites to a campaign; how many there were."""
+    """Delete all invites to a campaign; return their number."""
     return connection.execute(delete(invites).where(invites.c.campaign == number)).rowcount
 
 
 def add_token(
     connection: Connection, kind: Credential, digest: bytes, name: str, today: date
 ) -> None:
-    """A token or a setup secret from now on."""
+    """Add a token or a setup secret."""
     row = {"digest": digest, "kind": kind.name, "name": name, "created_on": today.toordinal()}
     connection.execute(insert(tokens), row)
 
 
 def has_token(connection: Connection, kind: Credential, digest: bytes) -> bool:
-    """Whether this one is known: one look at the primary key."""
+    """Whether a token is known: one lookup by primary key."""
     query = select(tokens.c.kind).where(tokens.c.digest == digest)
     return connection.execute(query).scalar() == kind.name
 
@@ -92,17 +92,16 @@ def all_tokens(connection: Connection) -> list[Row[tuple[bytes, str, int]]]:
 
 
 def remove_setups(connection: Connection) -> set[bytes]:
-    """End every setup secret, and say which there were.
+    """Delete every setup secret and return them.
 
-    Of two transactions that ask at the same time, one is told: the other waits for it, and then
-    there is none.
+    Of two concurrent transactions, one gets them: the other waits and then finds none.
     """
     query = delete(tokens).where(tokens.c.kind == Credential.SETUP.name).returning(tokens.c.digest)
     return set(connection.execute(query).scalars())
 
 
 def remove_token(connection: Connection, start: bytes) -> bool:
-    """End the requester's token whose digest starts like this; whether there was one."""
+    """Delete the token whose digest starts like this; return whether there was one."""
     rest = 32 - len(start)
     query = delete(tokens).where(
         tokens.c.kind == Credential.TOKEN.name,

@@ -1,8 +1,7 @@
-"""Submissions into the database: many at a time, each exactly once.
+"""Stores submissions: many at a time, each exactly once.
 
-What the database knows about submissions that have just come is read at one go, and those that may
-be stored are written a batch at a time. Of refused reports only counts are kept, by campaign and
-reason.
+Everything that the database knows about new submissions is read in one go, and accepted ones are
+written in batches. Refused reports are only counted, by campaign and reason.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from sottovoce.server.database.schema import campaigns, rejections
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """A submission that was checked, packed: what is left to ask is what only the database knows.
+    """A checked and packed submission; only the checks against the database are left.
 
     `tasks` are places in the campaign's list of tasks (4 bytes each), `codes` the reports' codes.
-    `most` is how many answers the policy promises for; `whole` says that a worker sends once.
+    `most` is how many answers the policy covers; `whole` means that a worker sends once.
     """
 
     campaign: int
@@ -49,12 +48,12 @@ class Intake:
 
 
 _Lookup: TypeAlias = tuple[str, int | None, list[Any]]
-"""A statement, the campaign it is about, if it is one, and keys of rows."""
+"""A statement, its campaign, if it has one, and keys of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldCampaign:
-    """A campaign as it is, and as it stays until the commit."""
+    """A campaign's state, locked until the commit."""
 
     number: int
     state: str
@@ -66,7 +65,7 @@ class HeldCampaign:
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """What is stored: workers and digests by report, lists of tasks by worker, and invites."""
+    """Stored rows: workers and digests by report, lists of tasks by worker, and invites."""
 
     reports: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     tasks: dict[bytes, list[bytes]] = field(default_factory=dict)
@@ -74,7 +73,7 @@ class KnownRows:
 
     @classmethod
     def of(cls, reports: Rows, tasks: Rows, invites: Rows) -> Self:
-        """What three lists of rows say."""
+        """Build it from three lists of rows."""
         made = cls({id: (worker, digest) for id, worker, digest in reports})
         for worker, of_worker in tasks:
             made.tasks.setdefault(worker, []).append(of_worker)
@@ -91,12 +90,13 @@ def hold(connection: Connection, campaigns: Collection[int]) -> None:
 def held_campaigns(
     connection: Connection, incoming: Sequence[Intake]
 ) -> dict[int, tuple[HeldCampaign, KnownRows]]:
-    """The campaigns that are there, held until the commit, and what is known of each.
+    """The existing campaigns, locked until the commit, and the known rows of each.
 
-    Servers that take reports for one campaign take turns: SQLite has one writer anyway, PostgreSQL
-    waits here for whoever holds the row. What is read afterwards sees all that the other committed
-    (READ COMMITTED looks anew at each statement), so nobody reports twice in between; and numbers
-    of reports grow in the order of commits. All rows are held in one order: no deadlock.
+    Servers that accept reports for one campaign take turns: SQLite has one writer anyway, and
+    PostgreSQL waits here for the row lock. Later reads see everything that the other server
+    committed (READ COMMITTED takes a new snapshot per statement), so nobody can report twice in
+    between, and numbers of reports grow in commit order. Rows are locked in one order, which avoids
+    deadlocks.
     """
     numbers = sorted({each.campaign for each in incoming})
     ask, campaigns, *stored = _POSTGRESQL if _is_postgresql(connection) else _SQLITE
@@ -116,7 +116,7 @@ def held_campaigns(
 
 
 def erased_among(connection: Connection, campaign: int, ids: list[bytes]) -> set[bytes]:
-    """Those of these reports that their workers have taken back."""
+    """Which of these reports their workers have deleted."""
     if _is_postgresql(connection):
         (rows,) = _together(connection, [(_ERASED_ANY, campaign, ids)])
     else:
@@ -129,9 +129,9 @@ def _is_postgresql(connection: Connection) -> bool:
 
 
 def _read_one_by_one(connection: Connection, questions: Iterable[_Lookup]) -> list[Rows]:
-    """The rows of some statements; `(…)` stands for the keys.
+    """The rows of some statements; `(…)` is replaced by the keys.
 
-    Straight to the driver: half the cost of statements that are built.
+    Calls the driver directly, which halves the cost.
     """
     found: list[Rows] = []
     for statement, campaign, keys in questions:
@@ -159,9 +159,9 @@ _SQLITE = (
     "SELECT digest, kind, expires_on, worker FROM invites WHERE campaign = ? AND digest IN (…)",
 )
 
-# One text whatever the number of keys, so that it is prepared once. Before a partition is analysed
-# PostgreSQL takes its campaign for a 200th of it, and would read all of the campaign for some keys:
-# OFFSET 0 has it look up one after another.
+# The same text for any number of keys, so that it is prepared once. Before a partition is analysed,
+# PostgreSQL estimates that a campaign is 1/200 of it, and would read the whole campaign for a few
+# keys. OFFSET 0 makes it look them up one by one.
 _LOOKED_UP = """
     SELECT found.* FROM unnest(%(keys)b::bytea[]) AS asked(key)
     CROSS JOIN LATERAL (
@@ -181,9 +181,9 @@ _POSTGRESQL = (
 
 @dataclass(slots=True)
 class Accepted:
-    """The submissions of one campaign that are to be stored, and what changes with them.
+    """The submissions of one campaign to store, and the changes that go with them.
 
-    `used` are workers and the invites that are theirs alone from now on.
+    `used` are workers and the single invites that they have used.
     """
 
     campaign: int
@@ -193,13 +193,13 @@ class Accepted:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many new workers, submissions and reports they are."""
+        """The numbers of new workers, submissions and reports."""
         reports = sum(intake.count for intake in self.submissions)
         return self.new_workers, len(self.submissions), reports
 
 
 def store(connection: Connection, accepted: Accepted) -> None:
-    """Write rows, who has used which invite, and the campaign's counters."""
+    """Write the rows, the used invites, and the campaign's counters."""
     if _is_postgresql(connection):
         _in_one_trip(connection, accepted)
     else:
@@ -211,7 +211,7 @@ _values = attrgetter(*_COLUMNS)
 
 
 def _write_one_by_one(connection: Connection, accepted: Accepted) -> None:
-    """Straight to the driver: half the cost of statements that are built."""
+    """Calls the driver directly, which halves the cost."""
     rows = [(accepted.campaign, *_values(intake)) for intake in accepted.submissions]
     connection.exec_driver_sql(_INSERT, rows)
     if accepted.used:
@@ -220,9 +220,9 @@ def _write_one_by_one(connection: Connection, accepted: Accepted) -> None:
 
 
 def _in_one_trip(connection: Connection, accepted: Accepted) -> None:
-    """Other servers wait for the campaign, so PostgreSQL is asked once.
+    """Write in one round trip to PostgreSQL, because other servers wait for the campaign.
 
-    A COPY of the rows costs as much, and takes two more round trips.
+    A COPY of the rows costs as much and needs two more round trips.
     """
     rows = zip(*map(_values, accepted.submissions), strict=True)
     columns = {name: list(column) for name, column in zip(_COLUMNS, rows, strict=True)}
@@ -272,7 +272,7 @@ STORED, REPLAYED = IntakeOutcome(), IntakeOutcome(replayed=True)
 
 
 def take(connection: Connection, intakes: Sequence[Intake]) -> list[IntakeOutcome]:
-    """Store what may be stored, in the order given, and say what became of each.
+    """Store accepted submissions in the given order and return the outcome of each.
 
     Nothing is durable until the transaction is committed.
     """
@@ -287,7 +287,7 @@ def take(connection: Connection, intakes: Sequence[Intake]) -> list[IntakeOutcom
 
 
 class _CampaignBatch:
-    """The submissions of one campaign, against what is stored and against each other."""
+    """The submissions of one campaign, checked against stored rows and each other."""
 
     def __init__(
         self,
@@ -351,7 +351,7 @@ class _CampaignBatch:
 
 
 def _repeated(intake: Intake, earlier: Sequence[bytes]) -> Reason | None:
-    """Whether a worker who reported before may report this too."""
+    """The reason why a worker who has already reported may not report this too, if any."""
     if intake.whole:
         return Reason.ALREADY_REPORTED
     before = np.frombuffer(b"".join(earlier), "<u4")
@@ -363,9 +363,9 @@ def _repeated(intake: Intake, earlier: Sequence[bytes]) -> Reason | None:
 
 
 def add_rejections(connection: Connection, counts: Mapping[tuple[int, Reason], int]) -> None:
-    """Add to what was counted before; what is of campaigns that have gone goes with them."""
+    """Add to the stored counts; counts of deleted campaigns are dropped."""
     numbers = sorted({campaign for campaign, _ in counts})
-    # Held, so that servers that count for one campaign take turns, and none is deleted meanwhile.
+    # Locked, so that servers take turns and no campaign is deleted in the meantime.
     held = select(campaigns.c.number).where(campaigns.c.number.in_(numbers))
     there = set(connection.execute(held.order_by(campaigns.c.number).with_for_update()).scalars())
     for (campaign, reason), count in counts.items():
@@ -374,7 +374,7 @@ def add_rejections(connection: Connection, counts: Mapping[tuple[int, Reason], i
 
 
 def find_rejections(connection: Connection, campaign: int) -> dict[Reason, int]:
-    """How often each reason was given, the most frequent first; those alike by name."""
+    """The count of each reason, the most frequent first, then by name."""
     query = (
         select(rejections.c.reason, rejections.c.count)
         .where(rejections.c.campaign == campaign)

@@ -1,4 +1,4 @@
-"""The integrity check: whether a database is what the service wrote, sealed campaigns included."""
+"""The integrity check of a database, including sealed campaigns."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ _WIDTH = 8
 """Bytes of a total."""
 
 MOST_SHOWN = 20
-"""Faults of one campaign that are told; a damaged one may have millions."""
+"""The most faults of one campaign that are listed; a damaged one may have millions."""
 
 _DIGEST, _NAME = 32, 16
 
 
 def contribution_fault(codes: bytes) -> str | None:
-    """What is wrong with a stored contribution: its digest must be that of the text it signs."""
+    """The fault of a stored contribution: its digest must be that of the signed text."""
     try:
         text: str = json.loads(codes[DIGEST:])["text"]
         digest = hashlib.sha256(text.encode("ascii")).digest()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return "it holds no contribution"
-    return None if codes[:DIGEST] == digest else "its digest is not that of what was signed"
+        return "it is not a contribution"
+    return None if codes[:DIGEST] == digest else "its digest differs from the signed text's"
 
 
 def sealed_faults(connection: Connection, stored: Stored) -> Iterator[str]:
@@ -62,7 +62,7 @@ def sealed_faults(connection: Connection, stored: Stored) -> Iterator[str]:
     sealed = stored.campaign.terms.policy.sealed
     column = select(campaigns.c.sealed).where(campaigns.c.number == stored.number)
     if bool(connection.execute(column).scalar_one()) is not sealed:
-        yield f"it is {'not ' if sealed else ''}marked as sealed, and its policy says otherwise"
+        yield f"it is {'not ' if sealed else ''}marked as sealed, but its policy says otherwise"
     if not sealed:
         yield from _strays(connection, stored)
         return
@@ -74,11 +74,11 @@ def _strays(connection: Connection, stored: Stored) -> Iterator[str]:
     for table in (keyholders, messages, batched, opened):
         found = select(func.count()).where(table.c.campaign == stored.number)
         if connection.execute(found).scalar_one():
-            yield f"it is not sealed and has rows of {table.name}"
+            yield f"it is not sealed but has rows of {table.name}"
 
 
 def _batches(connection: Connection, stored: Stored) -> Iterator[str]:
-    """Every contribution of a batch is there, and every batch was proposed."""
+    """Check that every contribution of a batch exists and every batch was proposed."""
     mine = batched.c.campaign == stored.number
     same = and_(
         reports.c.campaign == batched.c.campaign,
@@ -87,16 +87,16 @@ def _batches(connection: Connection, stored: Stored) -> Iterator[str]:
     )
     lost = select(func.count()).select_from(batched).outerjoin(reports, same)
     if count := connection.execute(lost.where(mine, reports.c.sequence.is_(None))).scalar_one():
-        yield f"{count:,} contributions of its batches are not there"
+        yield f"{count:,} contributions of its batches are missing"
     proposed = select(messages.c.number).where(
         messages.c.campaign == stored.number, messages.c.phase == "propose"
     )
     numbers = set(connection.execute(proposed).scalars())
     if numbers != set(range(len(numbers))):
-        yield "its batches are not numbered from 0 on"
+        yield "its batches are not numbered from 0"
     used = set(connection.execute(select(batched.c.number).where(mine).distinct()).scalars())
     if used != numbers - {0}:
-        yield "its batches are not those that were proposed"
+        yield "its batches differ from the proposed ones"
 
 
 def _totals(connection: Connection, stored: Stored) -> Iterator[str]:
@@ -109,18 +109,18 @@ def _totals(connection: Connection, stored: Stored) -> Iterator[str]:
     totals, answered = row
     tasks = _WIDTH * stored.campaign.tasks
     if totals == 0 or totals % tasks or answered not in (None, tasks):
-        yield "its totals are not some for each task"
+        yield "its totals do not match its tasks"
 
 
 def check(database: Database) -> list[str]:
-    """What is wrong, a sentence each; nothing if all is well. Quotes no report and no credential.
+    """All faults, one sentence each. Quotes no report and no credential.
 
-    Reads everything once, in constant memory, while a server may go on writing.
+    Reads everything once, in constant memory; a server may keep writing.
     """
     with readable_errors(database), database.reading() as connection:
         hold_partitions(connection)
         faults = integrity(connection, whole=True)
-        if faults:  # what the rows say means nothing now
+        if faults:  # the rows mean nothing now
             return faults
         faults.extend(_credentials(connection))
         try:
@@ -137,9 +137,9 @@ def check(database: Database) -> list[str]:
 
 
 def integrity(connection: Connection, *, whole: bool) -> list[str]:
-    """What SQLite itself finds; PostgreSQL checks its pages as it reads them.
+    """The faults that SQLite itself finds; PostgreSQL checks its pages when reading.
 
-    Not `whole` is quicker: it does not compare indexes with their tables.
+    Without `whole` it is quicker and does not compare indexes with their tables.
     """
     if connection.dialect.name != "sqlite":
         return []
@@ -147,12 +147,12 @@ def integrity(connection: Connection, *, whole: bool) -> list[str]:
     said = connection.execute(text(f"PRAGMA {pragma}({MOST_SHOWN})")).scalars().all()
     faults = [f"SQLite: {line}" for line in said if line != "ok"]
     orphans = connection.execute(text("PRAGMA foreign_key_check")).fetchmany(MOST_SHOWN)
-    return faults + [f"table {row[0]} has a row that refers to nothing" for row in orphans]
+    return faults + [f"table {row[0]} has a row with a broken reference" for row in orphans]
 
 
 def _first(faults: Iterator[str]) -> Iterator[str]:
     for count, fault in enumerate(faults, 1):
-        yield fault if count <= MOST_SHOWN else "and more: the rest is not shown"
+        yield fault if count <= MOST_SHOWN else "more faults are not shown"
         if count > MOST_SHOWN:
             return
 
@@ -161,10 +161,10 @@ def _credentials(connection: Connection) -> Iterator[str]:
     for table in (invites, tokens, keyholders, live_members):
         wrong = select(func.count()).where(func.length(table.c.digest) != _DIGEST)
         if count := connection.execute(wrong.select_from(table)).scalar_one():
-            yield f"table {table.name}: {count:,} rows whose digest is none"
+            yield f"table {table.name}: {count:,} rows with an invalid digest"
     short = select(func.count()).where(func.length(signing_keys.c.secret) != _DIGEST)
     if connection.execute(short.select_from(signing_keys)).scalar_one():
-        yield "table signing_keys: the server's key is none"
+        yield "table signing_keys: the server's key is invalid"
 
 
 def _campaign(connection: Connection, stored: Stored) -> Iterator[str]:
@@ -186,14 +186,14 @@ def _campaign(connection: Connection, stored: Stored) -> Iterator[str]:
 
 
 def _code_size(stored: Stored) -> int | None:
-    """Bytes of a report; None where a submission is one contribution."""
+    """Bytes of a report; None if a submission is one contribution."""
     policy = stored.campaign.terms.policy
     return None if policy.sealed else code_type(mechanism_of(policy).alphabet).itemsize
 
 
 @dataclass(slots=True)
 class _RowCounts:
-    """What a campaign's rows add up to."""
+    """The counts of a campaign's rows."""
 
     workers: int = 0
     submissions: int = 0
@@ -207,7 +207,7 @@ def _tasks(connection: Connection, stored: Stored) -> Iterator[str]:
     if count != stored.campaign.tasks:
         yield f"has {count:,} tasks and counts {stored.campaign.tasks:,}"
     elif count and (first, last) != (0, count - 1):
-        yield "its tasks are not numbered from 0 on"
+        yield "its tasks are not numbered from 0"
 
 
 def _worker(
@@ -226,20 +226,20 @@ def _worker(
             sound.append(np.frombuffer(row.tasks, "<u4"))
     places = np.concatenate(sound) if sound else np.empty(0)
     if occurs_twice(places):
-        yield f"row {rows[-1].sequence} of reports: its worker reported on a task before"
+        yield f"row {rows[-1].sequence} of reports: its worker reported on a task twice"
 
 
 def _misshapen(row: Row[Any], tasks: int, size: int | None) -> str | None:
     count = len(row.tasks) // 4
     lengths = (len(row.report_id), len(row.worker), len(row.digest))
     if lengths != (_NAME, _NAME, _DIGEST):
-        return "an identifier or digest has another length"
+        return "an identifier or digest has the wrong length"
     if len(row.tasks) % 4 or count == 0:
-        return "it has no whole number of tasks"
+        return "it does not have a whole number of tasks"
     if size is not None and len(row.codes) != count * size:
         return "it does not have one code for each task"
     if int(np.frombuffer(row.tasks, "<u4").max()) >= tasks:
-        return "it has a task that the campaign has not"
+        return "it has a task that is not in the campaign"
     return contribution_fault(row.codes) if size is None else None
 
 
@@ -263,4 +263,4 @@ def _rejections(connection: Connection, stored: Stored) -> Iterator[str]:
         rejections.c.campaign == stored.number, unknown | (rejections.c.count < 1)
     )
     if count := connection.execute(wrong).scalar_one():
-        yield f"{count:,} of its counts of refused reports make no sense"
+        yield f"{count:,} of its counts of refused reports are invalid"

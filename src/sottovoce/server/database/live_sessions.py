@@ -1,9 +1,9 @@
-"""Live sessions in rows: who takes part in them, and what happens in their rounds.
+"""Rows of live sessions: their members, and the events of their rounds.
 
-Of the round that is on there is every accepted reply and every end of a phase, in their order. Of a
-round that is over there is what was opened, and nothing else. The session's `sequence` counts all
-of it: whoever writes names the count it knows, so that of two servers on one database the second
-sees that it does not know everything. `live_faults` says where the rows are not what was written.
+The current round has every accepted reply and every end of a phase, in order. A finished round has
+only what was opened. The session's `sequence` counts all events: a writer gives the count it knows,
+so that of two servers on one database the second notices that it is out of date. `live_faults`
+checks the rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
 
 DEALER = 0
-"""The seat of who deals the key; workers' links have the seats 1, 2, …"""
+"""The seat of the dealer; workers' links have the seats 1, 2, …"""
 
 _NONE: Mapping[int, bytes] = {}
 
@@ -33,7 +33,7 @@ _WIDTH = 8
 
 
 class LiveState(StrEnum):
-    """How far a session is. `done` and `aborted` are for good."""
+    """The state of a session. `done` and `aborted` are final."""
 
     GATHERING = "gathering"
     DEALING = "dealing"
@@ -43,13 +43,13 @@ class LiveState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens."""
+        """Whether the state is final."""
         return self in (LiveState.DONE, LiveState.ABORTED)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A session as it is stored: what was offered, agreed and dealt, and what came of it.
+    """A stored session: its offer, terms, deal and outcome.
 
     `ending` is the last turn of every member that was not excluded.
     """
@@ -68,7 +68,7 @@ class StoredSession:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A link, and whoever joined by it. `replied` is the hash of its last reply."""
+    """A link, and the member who joined with it. `replied` is the hash of its last reply."""
 
     seat: int
     number: int | None
@@ -79,7 +79,7 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedMember:
-    """Who showed a credential, and of which session."""
+    """The holder of a credential, and its session."""
 
     session: int
     state: LiveState
@@ -87,7 +87,7 @@ class AuthenticatedMember:
 
 
 class EventKind(StrEnum):
-    """A member's reply, or the end of a phase whose time was up."""
+    """A member's reply, or the end of a phase by timeout."""
 
     REPLY = "reply"
     CLOSE = "close"
@@ -95,7 +95,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
-    """One thing that happened."""
+    """One event of a session."""
 
     kind: EventKind
     member: int | None = None
@@ -104,7 +104,7 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredRound:
-    """A round that is over: its totals, who is in them, and who was excluded in it, and why."""
+    """A finished round: its totals, its members, and who was excluded and why."""
 
     totals: npt.NDArray[np.int64]
     contributors: tuple[int, ...]
@@ -119,7 +119,7 @@ def add_session(
     secret: bytes | None,
     today: date,
 ) -> None:
-    """A new session that gathers workers; `digests` are of the credential of each seat."""
+    """Add a session that gathers workers; `digests` are the hashes of the seats' credentials."""
     row = {"id": id, "state": LiveState.GATHERING, "offer": json.dumps(offer), "secret": secret}
     connection.execute(insert(live_sessions), {**row, "created_on": today.toordinal()})
     number = the_session(connection, id).number
@@ -128,7 +128,7 @@ def add_session(
 
 
 def the_session(connection: Connection, id: str, *, hold: bool = False) -> StoredSession:
-    """The session with this identifier; with `hold`, nobody changes it until the commit."""
+    """The session with this identifier; `hold` locks it until the commit."""
     query = select(live_sessions).where(live_sessions.c.id == id)
     row = connection.execute(query.with_for_update() if hold else query).one_or_none()
     if row is None:
@@ -137,7 +137,7 @@ def the_session(connection: Connection, id: str, *, hold: bool = False) -> Store
 
 
 def all_sessions(connection: Connection) -> list[StoredSession]:
-    """Every session, the newest first, without what is long: terms, keys, last turns, truths."""
+    """Every session, the newest first, without the long fields: terms, keys, last turns, truths."""
     long = ("terms", "secret", "deal", "ending", "result")
     columns = (null().label(c.name) if c.name in long else c for c in live_sessions.c)
     query = select(*columns)
@@ -146,7 +146,7 @@ def all_sessions(connection: Connection) -> list[StoredSession]:
 
 
 def session_ids(connection: Connection, state: LiveState | None = None) -> list[str]:
-    """The sessions that are in a state, or all, the oldest first."""
+    """The sessions in a state, or all, the oldest first."""
     query = select(live_sessions.c.id).order_by(live_sessions.c.number)
     if state is not None:
         query = query.where(live_sessions.c.state == state)
@@ -161,7 +161,7 @@ def change_session(
     terms: str | None = None,
     deal: bytes | None = None,
 ) -> None:
-    """Another state, with the terms or the deal that it came with."""
+    """Set a session's state, with its terms or deal."""
     values: dict[str, Any] = {"state": state}
     if terms is not None:
         values["terms"] = terms
@@ -180,7 +180,7 @@ def end_session(
     endings: Mapping[int, bytes] = _NONE,
     result: Mapping[str, Any] | None = None,
 ) -> None:
-    """The end: what came of it stays; replies and the server's share of the key go.
+    """End a session: keep its outcome, delete replies and the server's share of the key.
 
     `endings` are for members who were excluded, `ending` is for all others.
     """
@@ -199,12 +199,12 @@ def end_session(
 
 
 def delete_session(connection: Connection, number: int) -> None:
-    """The session and everything that belongs to it."""
+    """Delete a session and everything that belongs to it."""
     connection.execute(delete(live_sessions).where(_is(number)))
 
 
 def find_member(connection: Connection, id: str, digest: bytes) -> AuthenticatedMember | None:
-    """Whose credential has this hash; None for nobody's of this session."""
+    """The member whose credential has this hash; None if there is none in this session."""
     query = (
         select(live_members, live_sessions.c.state)
         .join(live_sessions, live_sessions.c.number == live_members.c.session)
@@ -219,7 +219,7 @@ def find_member(connection: Connection, id: str, digest: bytes) -> Authenticated
 
 
 def state_of(connection: Connection, id: str) -> tuple[int, LiveState, int]:
-    """The session's number, its state, and how much has happened in its rounds."""
+    """The session's number, its state, and the number of its events."""
     columns = (live_sessions.c.number, live_sessions.c.state, live_sessions.c.sequence)
     row = connection.execute(select(*columns).where(live_sessions.c.id == id)).one_or_none()
     if row is None:
@@ -228,14 +228,14 @@ def state_of(connection: Connection, id: str) -> tuple[int, LiveState, int]:
 
 
 def ending_of(connection: Connection, number: int, seat: int) -> bytes | None:
-    """The last turn of a member who was excluded."""
+    """The last turn of an excluded member."""
     mine = (live_members.c.session == number) & (live_members.c.seat == seat)
     found: bytes | None = connection.execute(select(live_members.c.ending).where(mine)).scalar_one()
     return found
 
 
 def secret_of(connection: Connection, number: int) -> bytes | None:
-    """What opens the server's share of the session's key."""
+    """The secret that opens the server's share of the session's key."""
     found: bytes | None = connection.execute(
         select(live_sessions.c.secret).where(_is(number))
     ).scalar_one()
@@ -262,7 +262,7 @@ def joined(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
 def set_joined(
     connection: Connection, session: int, seat: int, number: int, signing: str, sealing: str
 ) -> None:
-    """Somebody joined by a link. The session must be held."""
+    """Record that a member joined with a link. The session must be locked."""
     mine = (live_members.c.session == session) & (live_members.c.seat == seat)
     values = {"number": number, "signing": signing, "sealing": sealing}
     connection.execute(update(live_members).where(mine).values(**values))
@@ -273,7 +273,7 @@ def _is(number: int) -> Any:
 
 
 def _unknown() -> Refused:
-    return Refused(Reason.NOT_FOUND, "there is no such live session")
+    return Refused(Reason.NOT_FOUND, "the live session does not exist")
 
 
 def _member(row: Row[Any]) -> MemberRow:
@@ -302,7 +302,7 @@ def _parsed(text: str | None) -> Mapping[str, Any] | None:
 def events_of(
     connection: Connection, number: int, after: int = 0
 ) -> list[tuple[int, SessionEvent]]:
-    """What has happened in the round that is on, with its place in the sequence."""
+    """The events of the current round, with their places in the sequence."""
     query = (
         select(live_events)
         .where(live_events.c.session == number, live_events.c.sequence > after)
@@ -315,7 +315,7 @@ def events_of(
 
 
 def rounds_of(connection: Connection, number: int) -> list[StoredRound]:
-    """The rounds that are over, in their order."""
+    """The finished rounds, in order."""
     query = select(live_rounds).where(live_rounds.c.session == number).order_by(live_rounds.c.round)
     return [
         StoredRound(
@@ -328,7 +328,7 @@ def rounds_of(connection: Connection, number: int) -> list[StoredRound]:
 
 
 def count_rounds(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """How many rounds of each session were opened."""
+    """The number of opened rounds of each session."""
     query = (
         select(live_rounds.c.session, func.count())
         .where(live_rounds.c.session.in_(numbers))
@@ -348,11 +348,11 @@ def record(
     opened: int,
     replied: Mapping[int, bytes],
 ) -> bool:
-    """Add what has happened, if nothing else has since `known`; whether it was added.
+    """Add events unless others were added since `known`; return whether they were added.
 
-    Of `happened` events the last ones, `events`, are of the round that is on. After `opened` rounds
-    that were over before, `rounds` are over now, and what happened in them is not kept. `replied`
-    are the hashes of members' last replies.
+    Of `happened` events the last ones, `events`, are of the current round. After `opened` earlier
+    rounds, `rounds` are finished now, and their events are not kept. `replied` are the hashes of
+    members' last replies.
     """
     same = (live_sessions.c.sequence == known) & (live_sessions.c.state == "running")
     counted = update(live_sessions).where(_is(number), same).values(sequence=known + happened)
@@ -413,29 +413,29 @@ def live_faults(connection: Connection) -> Iterator[str]:
 def _state(_: Connection, stored: StoredSession) -> Iterator[str]:
     fixed = stored.state in (LiveState.DEALING, LiveState.RUNNING, LiveState.DONE)
     if fixed and stored.terms is None:
-        yield f"it is {stored.state} and has no terms"
+        yield f"it is {stored.state} but has no terms"
     if stored.state is LiveState.GATHERING and stored.terms is not None:
-        yield "it has terms before it began"
+        yield "it has terms before its start"
     if stored.state.is_over is not (stored.outcome is not None):
-        yield f"it is {stored.state}, and what is stored of its end says otherwise"
+        yield f"it is {stored.state}, but its stored end says otherwise"
 
 
 def _members(connection: Connection, stored: StoredSession) -> Iterator[str]:
     numbers = [member.number for member in members_of(connection, stored.number)]
     if numbers != list(range(1, len(numbers) + 1)):
-        yield "its workers are not numbered from 1 on"
+        yield "its workers are not numbered from 1"
     elif stored.terms is not None and len(stored.terms.get("members", ())) != len(numbers):
-        yield "its terms name other workers than have joined"
+        yield "its terms do not match the workers who joined"
 
 
 def _events(connection: Connection, stored: StoredSession) -> Iterator[str]:
     mine = select(live_events.c.sequence).where(live_events.c.session == stored.number)
     found = list(connection.execute(mine.order_by(live_events.c.sequence)).scalars())
     if found and stored.state is not LiveState.RUNNING:
-        yield f"it is {stored.state} and has events"
+        yield f"it is {stored.state} but has events"
     _, _, counted = state_of(connection, stored.id)
     if found != list(range(counted - len(found) + 1, counted + 1)):
-        yield "its events are not the last ones that were counted"
+        yield "its events do not match its count"
 
 
 def _rounds(connection: Connection, stored: StoredSession) -> Iterator[str]:
@@ -443,9 +443,9 @@ def _rounds(connection: Connection, stored: StoredSession) -> Iterator[str]:
     mine = select(*columns).where(live_rounds.c.session == stored.number)
     rows = connection.execute(mine.order_by(live_rounds.c.round)).all()
     if [row[0] for row in rows] != list(range(len(rows))):
-        yield "its rounds are not numbered from 0 on"
+        yield "its rounds are not numbered from 0"
     for number, length, contributors in rows:
         if length == 0 or length % _WIDTH:
-            yield f"the totals of round {number} are no whole numbers"
+            yield f"the totals of round {number} are not whole numbers"
         if not json.loads(contributors):
-            yield f"round {number} was opened of nobody"
+            yield f"round {number} was opened without members"

@@ -1,12 +1,12 @@
-"""What PostgreSQL does differently: partitions, COPY, and several statements in one round trip.
+"""PostgreSQL specifics: partitions, COPY, and several statements in one round trip.
 
-PostgreSQL keeps the reports of each campaign in a table of their own, a partition of `reports`.
-Nothing here waits long, and nobody waits long for it. A partition is attached under a lock that
-neither readers nor writers of reports notice. To drop one, PostgreSQL locks all of `reports` for a
-moment; where somebody reads for longer than that, the partition is emptied instead, and dropped
-when another campaign goes. SQLite has one table, and these functions leave it alone.
+The reports of each campaign are in their own table, a partition of `reports`. Nothing here holds a
+lock for long. Attaching a partition does not block readers or writers of reports. Dropping one
+locks all of `reports` for a moment; if a longer read is in progress, the partition is emptied
+instead and dropped when another campaign is deleted. SQLite has one table, and these functions
+leave it alone.
 
-Many rows are inserted at once, since reports wait for the same writer.
+Many rows are inserted at once, because reports share one writer.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from sottovoce.server.database.schema import reports
 def insert_many(
     connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """New rows, in the connection's transaction.
+    """Insert rows in the connection's transaction.
 
-    Below SQLAlchemy, which looks at each value of each row; PostgreSQL's COPY saves a round trip
-    for each row on top.
+    It bypasses SQLAlchemy, which processes each value of each row; PostgreSQL's COPY also saves a
+    round trip per row.
     """
     names = ", ".join(columns)
     if connection.dialect.name == "postgresql":
@@ -51,10 +51,10 @@ def _copy(connection: Connection, statement: str, rows: Iterable[Sequence[Any]])
 
 
 MOMENT = "100ms"
-"""How long others may have to wait while a partition is dropped."""
+"""The longest that others may have to wait while a partition is dropped."""
 
 NO_LOCK = "55P03"
-"""PostgreSQL's code for a lock that was not to be had in time."""
+"""PostgreSQL's code for a lock timeout."""
 
 _OWNERLESS = text("""
     SELECT relname FROM pg_inherits
@@ -70,11 +70,11 @@ _COUNT = text("SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('r
 
 
 def add_partition(connection: Connection, campaign: int) -> None:
-    """A place for the reports of a campaign, unless it has one."""
+    """Add the partition of a campaign, unless it has one."""
     if connection.dialect.name == "sqlite" or _has_partition(connection, campaign):
         return
     name = _name(campaign)
-    # Made in place (PARTITION OF), it would wait for all who read or write any report.
+    # Created with PARTITION OF, it would wait for all readers and writers of reports.
     connection.execute(text(f"CREATE TABLE {name} (LIKE reports INCLUDING ALL)"))
     connection.execute(
         text(f"ALTER TABLE reports ATTACH PARTITION {name} FOR VALUES IN ({campaign:d})")
@@ -82,27 +82,27 @@ def add_partition(connection: Connection, campaign: int) -> None:
 
 
 def add_missing_partitions(connection: Connection) -> None:
-    """Places for the reports of all campaigns that were ever opened."""
+    """Add partitions for all campaigns that were ever opened."""
     for number in without_partition(connection):
         add_partition(connection, number)
 
 
 def without_partition(connection: Connection) -> list[int]:
-    """Campaigns that were opened and have no place for reports."""
+    """Campaigns that were opened and have no partition."""
     if connection.dialect.name == "sqlite":
         return []
     return [*connection.execute(_WITHOUT).scalars()]
 
 
 def count_partitions(connection: Connection) -> int:
-    """How many campaigns have a table of their own, in PostgreSQL."""
+    """How many campaigns have a partition, in PostgreSQL."""
     return int(connection.execute(_COUNT).scalar_one())
 
 
 def drop_partition(connection: Connection, campaign: int) -> None:
-    """Forget the reports of a campaign that has just been deleted, however many, in a moment.
+    """Drop the reports of a deleted campaign quickly, whatever their number.
 
-    Whoever reads them just now goes on to see them: then they are deleted one by one.
+    If they are being read, they are deleted one by one instead, and readers still see them.
     """
     if connection.dialect.name == "sqlite" or not _has_partition(connection, campaign):
         return
@@ -111,13 +111,13 @@ def drop_partition(connection: Connection, campaign: int) -> None:
         if not _promptly(connection, f"TRUNCATE {own}"):
             connection.execute(delete(reports).where(reports.c.campaign == campaign))
         return
-    # A campaign of which only the empty partition was left has no row any more.
+    # A campaign with only an empty partition left has no row.
     for name in connection.execute(_OWNERLESS).scalars().all():
         _promptly(connection, f"DROP TABLE {name}")
 
 
 def hold_partitions(connection: Connection) -> None:
-    """Keep what this transaction is going to read; before it reads anything."""
+    """Lock the partitions that this transaction will read; call it before reading."""
     if connection.dialect.name != "sqlite":
         connection.execute(text("LOCK TABLE reports IN ACCESS SHARE MODE"))
 
@@ -132,7 +132,7 @@ def _has_partition(connection: Connection, campaign: int) -> bool:
 
 
 def _promptly(connection: Connection, statement: str) -> bool:
-    """Do it, unless it would have to wait for others; whether it was done."""
+    """Do it unless it would have to wait for others; return whether it was done."""
     try:
         with connection.begin_nested():
             query = text("SELECT current_setting('lock_timeout')")
@@ -148,19 +148,19 @@ def _promptly(connection: Connection, statement: str) -> bool:
 
 
 def _wait_for_locks(connection: Connection, limit: str) -> None:
-    """For the rest of the transaction, as long as that."""
+    """Set the lock timeout for the rest of the transaction."""
     connection.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": limit})
 
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
 Statement: TypeAlias = tuple[str, Mapping[str, Any]]
-"""What is asked, with `%(name)s` for each value, and the values."""
+"""A statement with `%(name)s` for each value, and the values."""
 
 
 def in_one_trip(connection: Connection, statements: Sequence[Statement]) -> list[Rows]:
-    """The rows of each, in the connection's transaction.
+    """The rows of each statement, in the connection's transaction.
 
-    One after another all the same: each sees what the ones before it did, and waited for.
+    They run one after another: each sees the effects of those before it.
     """
     driver: Any = connection.connection.driver_connection
     with ExitStack() as stack:

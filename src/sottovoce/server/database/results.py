@@ -1,4 +1,4 @@
-"""Results in rows: a summary that is quickly read, and packed columns."""
+"""Rows of results: a small summary and packed columns."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from sottovoce.server.database.schema import campaigns, opened, results
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a result says about itself.
+    """The summary of a result.
 
-    `converged` is the fit's, `settled` the campaign's: further reports hardly change its truths.
-    `reports` are those it is made of, `left_out` how many of them the method cannot use (NULL, if
-    it does not know the noise), and `counted` how many the campaign said it had. `checkpoint` is
-    how many there were at the result that later ones are compared with. `changed` is how much
-    truths changed between the last two such results, and `changed_since` how many reports the
-    earlier had. `problem` is why there are no truths.
+    `converged` is for the fit, `settled` for the campaign: more reports hardly change its truths.
+    `reports` is how many it is based on, `left_out` how many of them the method cannot use (NULL,
+    if it does not model the noise), and `counted` how many the campaign counted. `checkpoint` is
+    the number of reports of the result that later ones are compared with. `changed` is how much
+    truths changed between the last two of these results, and `changed_since` the number of reports
+    of the earlier one. `problem` is why there are no truths.
     """
 
     reports: int
@@ -86,7 +86,7 @@ class Columns:
 
     @classmethod
     def none(cls) -> Self:
-        """No truths at all."""
+        """Empty columns."""
         place, counts = np.zeros(0, np.int32), np.zeros(0, np.int64)
         numbers = np.zeros(0, np.float64)
         return cls(
@@ -109,7 +109,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """A stored result without its columns: up to which submission, and after how many erasures."""
+    """A stored result without its columns: its last submission and its number of erasures."""
 
     sequence: int
     erasures: int
@@ -117,7 +117,7 @@ class StoredResult:
 
     @property
     def age(self) -> tuple[int, int]:
-        """Of two results, the one that has seen more is larger: erasures are never undone."""
+        """Orders results by how much they include: erasures are never undone."""
         return self.erasures, self.sequence
 
 
@@ -142,7 +142,7 @@ def find_content(connection: Connection, campaign: int) -> Columns | None:
 def store_result(
     connection: Connection, campaign: int, found: StoredResult, content: bytes
 ) -> None:
-    """Keep this result instead of the one there was."""
+    """Replace the stored result."""
     values = {
         "sequence": found.sequence,
         "erasures": found.erasures,
@@ -157,7 +157,7 @@ def store_result(
 def store_problem(
     connection: Connection, campaign: int, before: StoredResult, problem: str, seen: tuple[int, int]
 ) -> None:
-    """Keep the result there was, and say why there is none of so many reports and erasures."""
+    """Keep the stored result, and record why newer reports and erasures have none."""
     reports, erasures = seen
     summary = replace(before.summary, counted=reports, problem=problem)
     values = {"erasures": erasures, "summary": summary.text()}
@@ -165,9 +165,9 @@ def store_problem(
 
 
 def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
-    """Campaigns with reports or erasures that their results have not seen.
+    """Campaigns with reports or erasures that their results do not include.
 
-    The identifier of each, with how many reports and erasures there are now.
+    The identifier of each, with its current numbers of reports and erasures.
     """
     query = (
         select(
@@ -180,7 +180,7 @@ def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
         .outerjoin_from(campaigns, results, campaigns.c.number == results.c.campaign)
         .outerjoin(opened, campaigns.c.number == opened.c.campaign)
         .where(campaigns.c.state != State.DRAFT)
-        # Of sealed answers there is nothing to infer until their totals are opened.
+        # Sealed answers have no truths until their totals are opened.
         .where((campaigns.c.sealed == 0) | opened.c.campaign.is_not(None))
         .order_by(campaigns.c.number)
     )
@@ -192,7 +192,7 @@ def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
 
 
 def gone(connection: Connection, ids: Collection[str]) -> set[str]:
-    """Which of these campaigns are no longer there."""
+    """Which of these campaigns no longer exist."""
     found = connection.execute(select(campaigns.c.id).where(campaigns.c.id.in_(ids))).scalars()
     return set(ids) - set(found)
 

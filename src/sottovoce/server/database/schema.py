@@ -1,8 +1,8 @@
-"""The tables of the service. What they are at each release stands in `migrations`.
+"""The tables of the service. `migrations` has their changes by release.
 
-Days are integers (`date.toordinal`): nothing about a report is kept to the hour. Rows of `reports`
-are in the order of arrival, which background inference needs to read only what is new; nothing that
-leaves the server is in that order.
+Days are integers (`date.toordinal`): no time of a report is stored more exactly than the day. Rows
+of `reports` are in order of arrival, which background inference needs to read only new rows;
+nothing that leaves the server is in that order.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 
-# SQLite numbers rows itself only in an INTEGER column. It would give the number of a deleted row to
-# the next one where it is not told `sqlite_autoincrement`: a campaign that was deleted must not
-# come back as another, and what is after a report must be newer.
+# SQLite numbers rows itself only in an INTEGER column. Without `sqlite_autoincrement` it would
+# reuse the number of a deleted row: a deleted campaign's number must not return, and later reports
+# must have larger numbers.
 _Number = BigInteger().with_variant(Integer, "sqlite")
 
 campaigns = Table(
@@ -100,10 +100,10 @@ reports = Table(
     sqlite_autoincrement=True,
     postgresql_partition_by="LIST (campaign)",
 )
-"""On PostgreSQL each campaign that was opened has a partition of its own (see `partitions`), and a
-row without one cannot be: that stands for the foreign key."""
+"""On PostgreSQL each opened campaign has its own partition (see `partitions`). A row without a
+partition is impossible, which replaces the foreign key."""
 
-# What is unique in a table with partitions says in which one it is.
+# A unique key of a partitioned table must include the partition's key.
 _KEY = DDL(  # type: ignore[no-untyped-call]
     "ALTER TABLE reports ADD PRIMARY KEY (sequence, campaign)"
 )
@@ -116,7 +116,7 @@ erased = Table(
     Column("report_id", LargeBinary, primary_key=True),
 )
 
-# PostgreSQL would put texts in the order of some language; a backup has them in that of bytes.
+# PostgreSQL would sort texts by locale; a backup sorts them as bytes.
 _Word = Text(collation="C").with_variant(Text(), "sqlite")
 
 rejections = Table(
@@ -126,7 +126,7 @@ rejections = Table(
     Column("reason", _Word, primary_key=True),
     Column("count", _Number, nullable=False),
 )
-"""How many reports were refused, and why. No worker is in it, and no time."""
+"""Counts of refused reports by reason, without workers or times."""
 
 results = Table(
     "results",
@@ -180,7 +180,7 @@ keyholders = Table(
     Column("digest", LargeBinary, nullable=False, unique=True),
     Column("seen_on", Integer),
 )
-"""Who holds a share of a sealed campaign's totals: the hash of its credential, and its last day."""
+"""The keyholders of sealed campaigns: the hash of each credential, and its last day."""
 
 messages = Table(
     "messages",
@@ -191,7 +191,7 @@ messages = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("content", LargeBinary, nullable=False),
 )
-"""The protocol of a sealed campaign, as it was signed; sender 0 is the server."""
+"""The signed messages of sealed campaigns; sender 0 is the server."""
 
 batched = Table(
     "batched",
@@ -202,7 +202,7 @@ batched = Table(
     Column("digest", LargeBinary, nullable=False),
     Index("batched_by_number", "campaign", "number", "digest"),
 )
-"""Which contributions were proposed to the keyholders, and in which batch."""
+"""The contributions proposed to the keyholders, with their batches."""
 
 opened = Table(
     "opened",
@@ -213,7 +213,7 @@ opened = Table(
     Column("totals", LargeBinary, nullable=False),
     Column("answered", LargeBinary),
 )
-"""The noised totals of a sealed campaign: all that was ever opened."""
+"""The noisy totals of sealed campaigns: everything that was opened."""
 
 signing_keys = Table(
     "signing_keys",
@@ -222,7 +222,7 @@ signing_keys = Table(
     Column("secret", LargeBinary, nullable=False),
     Column("created_on", Integer, nullable=False),
 )
-"""What the server signs with: one key for each database, pinned by the policies it made."""
+"""The server's signing key: one per database, pinned by the policies it made."""
 
 live_sessions = Table(
     "live_sessions",
@@ -241,8 +241,8 @@ live_sessions = Table(
     Column("created_on", Integer, nullable=False),
     sqlite_autoincrement=True,
 )
-"""Sums of workers who are all there. `sequence` counts what has happened; `secret` opens the
-server's share of a key that somebody dealt."""
+"""Live sessions. `sequence` counts events; `secret` opens the server's share of a
+dealt key."""
 
 
 def _of_session() -> ForeignKey:
@@ -262,7 +262,7 @@ live_members = Table(
     Column("ending", LargeBinary),
     UniqueConstraint("session", "number"),
 )
-"""Who may take part in a live session: a link's hash, and whoever joined by it. Seat 0 deals."""
+"""The seats of live sessions: a link's hash, and the member who joined with it. Seat 0 deals."""
 
 live_events = Table(
     "live_events",
@@ -273,7 +273,7 @@ live_events = Table(
     Column("member", Integer),
     Column("content", LargeBinary),
 )
-"""What has happened in the round that is on: replies as they were signed, and ends of phases."""
+"""The events of the current round: signed replies, and ends of phases."""
 
 live_rounds = Table(
     "live_rounds",
@@ -284,7 +284,7 @@ live_rounds = Table(
     Column("contributors", Text, nullable=False),
     Column("excluded", Text, nullable=False),
 )
-"""The rounds that are over: what was opened, of whom, and who was excluded by then."""
+"""Finished rounds: the opened totals, their members, and excluded members."""
 
 events = Table(
     "events",
@@ -295,4 +295,4 @@ events = Table(
     Column("campaign", Text),
     sqlite_autoincrement=True,
 )
-"""What requesters did: opened, closed, deleted, made or revoked a token. No worker is in it."""
+"""The log of requesters' actions: opened, closed, deleted, token made or revoked. No workers."""

@@ -1,4 +1,4 @@
-"""The schema of a database, brought up to this release's."""
+"""Checks and upgrades the schema of a database."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 VERSION_TABLE = "sottovoce_schema"
-"""Named after us, so that another program's tables are never taken for ours."""
+"""Named after Sottovoce, so that another program's tables are never mistaken for ours."""
 
 _version = Table(VERSION_TABLE, MetaData(), Column("version_num", Text, primary_key=True))
 
-_MAKING = 0x736F74746F  # "sotto": the advisory lock of whoever makes or changes tables
+_MAKING = 0x736F74746F  # "sotto": the advisory lock for making or changing tables
 
 
 class SchemaState(StrEnum):
-    """What a database has in it, as this release sees it."""
+    """The state of a database's schema, as this release sees it."""
 
     EMPTY = "empty"
     CURRENT = "current"
@@ -47,7 +47,7 @@ def revisions() -> list[str]:
 
 
 def schema_state(database: Database) -> SchemaState:
-    """What is there. Changes nothing, and makes no file."""
+    """The state of the schema. Changes nothing and makes no file."""
     if database.file is not None and not database.file.exists():
         return SchemaState.EMPTY
     with readable_errors(database), database.reading() as connection:
@@ -62,16 +62,16 @@ def revision_of(connection: Connection) -> str | None:
 
 
 def check_schema(database: Database) -> None:
-    """Refuse every database but one with this release's tables; say the way out."""
+    """Refuse every database without this release's tables, with a remedy."""
     state = schema_state(database)
     if state is not SchemaState.CURRENT:
         raise UsageError(f"{name_of(database)} {WAYS_OUT[state]}")
 
 
 def upgrade(database: Database) -> None:
-    """Make the tables, or bring them up to this release's, in one transaction.
+    """Make the tables, or upgrade them to this release, in one transaction.
 
-    Two that do this at once take turns, and the second finds nothing left to do.
+    Concurrent upgrades take turns, and the second finds nothing to do.
     """
     with readable_errors(database), schema_change(database) as connection:
         state = _state(connection)
@@ -84,9 +84,9 @@ def upgrade(database: Database) -> None:
 
 
 def make_tables(connection: Connection) -> None:
-    """Make this release's tables in an empty database; what is there is left as it is.
+    """Make this release's tables in an empty database; existing tables are left alone.
 
-    Quicker than all migrations, and a test holds the two equal.
+    Faster than running all migrations; a test checks that both give the same tables.
     """
     METADATA.create_all(connection)
     if not inspect(connection).has_table(VERSION_TABLE):
@@ -95,7 +95,7 @@ def make_tables(connection: Connection) -> None:
 
 
 def migrate(connection: Connection, to: str) -> None:
-    """Bring tables from their revision, or from nothing, to a later one."""
+    """Migrate tables from their revision, or from nothing, to a later one."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
 
@@ -115,7 +115,7 @@ def _scripts() -> ScriptDirectory:
 
 
 def pending(database: Database) -> list[str]:
-    """What an upgrade would change, a line for each revision."""
+    """The changes of an upgrade, one line per revision."""
     with readable_errors(database), database.reading() as connection:
         found = revision_of(connection) or "base"
     scripts = _scripts().iterate_revisions(revisions()[-1], found)
@@ -133,7 +133,7 @@ def _state(connection: Connection) -> SchemaState:
 
 @contextmanager
 def schema_change(database: Database) -> Iterator[Connection]:
-    """A transaction for changing tables, which nobody else does meanwhile."""
+    """A transaction for changing tables, under an exclusive lock."""
     if not database.is_sqlite:
         with database.writing() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MAKING})
@@ -141,30 +141,30 @@ def schema_change(database: Database) -> Iterator[Connection]:
         return
     _make_file(database)
     with database.engine.connect() as connection:
-        # A table that is made anew is dropped first, and its rows would take others with them.
+        # A recreated table is dropped first, which would cascade to other rows.
         driver = connection.connection
         driver.execute("PRAGMA foreign_keys = OFF")
         try:
             with connection.begin():
                 yield connection
                 if connection.execute(text("PRAGMA foreign_key_check")).first() is not None:
-                    raise UsageError(f"{name_of(database)} has rows that refer to nothing")
+                    raise UsageError(f"{name_of(database)} has rows with broken references")
         finally:
             driver.execute("PRAGMA foreign_keys = ON")
 
 
 def _make_file(database: Database) -> None:
-    """SQLite's file, for its owner only; SQLite gives what it puts beside it the same mode."""
+    """Create SQLite's file for its owner only; SQLite gives its other files the same mode."""
     if database.file is not None and not database.file.exists():
         make_folder(database.file.parent)
         os.close(os.open(database.file, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 WAYS_OUT = {
-    SchemaState.EMPTY: "is empty: run sottovoce db upgrade to make its tables",
-    SchemaState.OLDER: "was made by an older release: stop the server and run sottovoce db upgrade",
-    SchemaState.NEWER: "was made by a newer release: install that release, or restore a backup "
+    SchemaState.EMPTY: "is empty; run sottovoce db upgrade to make its tables",
+    SchemaState.OLDER: "was made by an older release; stop the server and run sottovoce db upgrade",
+    SchemaState.NEWER: "was made by a newer release; install that release, or restore a backup "
     "that this one made",
-    SchemaState.FOREIGN: "holds tables that are not Sottovoce's: name an empty database",
+    SchemaState.FOREIGN: "holds tables that are not Sottovoce's; choose an empty database",
 }
-"""What a message says about a database that cannot be used, after its name."""
+"""The text after a database's name in an error message."""

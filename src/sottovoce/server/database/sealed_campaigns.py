@@ -1,8 +1,8 @@
-"""Sealed campaigns in rows: contributions, messages, opened totals, keyholders and the signing key.
+"""Rows of sealed campaigns: contributions, messages, opened totals, keyholders, signing key.
 
-A contribution is a row of `reports`. Its `codes` are the digest of what was signed, then the bytes
-as they came: a batch is put together from digests, and no contribution has to be read for that.
-Messages of keyholders and server are there once each, as they were signed.
+A contribution is a row of `reports`. Its `codes` are the digest of the signed text, then the
+received bytes, so that a batch is built from digests without reading contributions. Each message of
+a keyholder or the server is stored once, as signed.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from sottovoce.server.database.schema import (
 )
 
 DIGEST = 32
-"""Bytes of a digest, which stands before the contribution itself."""
+"""Bytes of the digest in front of a contribution."""
 
 AT_ONCE = 64
-"""Rows that are read at once: a contribution may be long."""
+"""Rows read at once: a contribution may be long."""
 
 SERVER = 0
-"""The sender of what the server says; keyholders are 1, 2, …"""
+"""The sender number of the server; keyholders are 1, 2, …"""
 
 _COORDINATOR = "coordinator"
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingContribution:
-    """A contribution that was not proposed yet."""
+    """A contribution that is not in a batch yet."""
 
     report_id: bytes
     digest: bytes
@@ -60,7 +60,7 @@ class WaitingContribution:
 def waiting_contributions(
     connection: Connection, campaign: int, most: int
 ) -> list[WaitingContribution]:
-    """Contributions that no batch has, the oldest first."""
+    """Contributions that are in no batch, the oldest first."""
     digest: Function[bytes] = func.substr(reports.c.codes, 1, DIGEST, type_=LargeBinary)
     query = (
         select(reports.c.report_id, digest, func.length(reports.c.codes))
@@ -75,7 +75,7 @@ def waiting_contributions(
 def add_batch(
     connection: Connection, campaign: int, number: int, chosen: Sequence[WaitingContribution]
 ) -> None:
-    """These contributions are in the batch of this number, for good."""
+    """Put contributions into a batch, permanently."""
     rows = [
         {"campaign": campaign, "report_id": w.report_id, "number": number, "digest": w.digest}
         for w in chosen
@@ -98,7 +98,7 @@ def count_batched(connection: Connection, campaign: int, upto: int) -> int:
 
 
 def batch_contents(connection: Connection, campaign: int, number: int) -> Iterator[bytes]:
-    """The contributions of a batch as they came, by digest."""
+    """The contributions of a batch as received, by digest."""
     content = func.substr(reports.c.codes, DIGEST + 1, type_=LargeBinary)
     query = (
         _batch(select(content), campaign)
@@ -112,7 +112,7 @@ def batch_contents(connection: Connection, campaign: int, number: int) -> Iterat
 def task_lists(
     connection: Connection, campaign: int, upto: int, without: Collection[bytes]
 ) -> Iterator[bytes]:
-    """The tasks (4 bytes each) of every contribution in the batches up to a number, but these."""
+    """The tasks (4 bytes each) of all contributions in the batches up to a number, except these."""
     query = _batch(select(batched.c.digest, reports.c.tasks), campaign)
     rows = connection.execute(
         query.where(batched.c.number <= upto).execution_options(yield_per=AT_ONCE)
@@ -142,7 +142,7 @@ def _batch(query: Select[Any], campaign: int) -> Select[Any]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class MessageKey:
-    """What a message is about: of one key there is one message."""
+    """The key of a message: there is one message per key."""
 
     phase: str
     sender: int
@@ -150,7 +150,7 @@ class MessageKey:
 
 
 def add_message(connection: Connection, campaign: int, key: MessageKey, content: bytes) -> None:
-    """Store a message, whose key must be free. The campaign must be held."""
+    """Store a message, whose key must be free. The campaign must be locked."""
     row = {"phase": key.phase, "sender": key.sender, "number": key.number, "content": content}
     connection.execute(insert(messages), {"campaign": campaign, **row})
 
@@ -181,7 +181,7 @@ def messages_of(connection: Connection, campaign: int, phase: str, number: int) 
 
 
 def series(connection: Connection, campaign: int, phase: str, upto: int) -> list[bytes]:
-    """What the server said in a phase about all batches up to a number, in their order."""
+    """The server's messages in a phase about all batches up to a number, in order."""
     query = (
         select(messages.c.content)
         .where(
@@ -196,7 +196,7 @@ def series(connection: Connection, campaign: int, phase: str, upto: int) -> list
 
 
 def message_keys(connection: Connection, campaign: int) -> frozenset[MessageKey]:
-    """Which messages there are, without reading them."""
+    """The keys of all messages, without reading them."""
     columns = (messages.c.phase, messages.c.sender, messages.c.number)
     rows = connection.execute(select(*columns).where(messages.c.campaign == campaign))
     return frozenset(MessageKey(*row) for row in rows)
@@ -204,9 +204,9 @@ def message_keys(connection: Connection, campaign: int) -> frozenset[MessageKey]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenedTotals:
-    """Noised totals, a row for each task, and how many contributions had each task.
+    """Noisy totals, a row per task, and how many contributions had each task.
 
-    `answered` is None where participation is hidden. `state` names the set that was opened.
+    `answered` is None if participation is hidden. `state` identifies the opened set.
     """
 
     state: str
@@ -218,7 +218,7 @@ class OpenedTotals:
     def unpack(
         cls, state: str, workers: int, totals: bytes, answered: bytes | None, tasks: int
     ) -> Self:
-        """From what is stored."""
+        """Read stored totals."""
         return cls(
             state,
             workers,
@@ -228,7 +228,7 @@ class OpenedTotals:
 
 
 def store_opened(connection: Connection, campaign: int, found: OpenedTotals) -> None:
-    """Keep what was opened: there is one opening, and it is not replaced."""
+    """Store the opened totals: there is one opening, and it is never replaced."""
     answered = None if found.answered is None else found.answered.astype("<i8").tobytes()
     row = {"state": found.state, "workers": found.workers, "answered": answered}
     totals = found.totals.astype("<i8").tobytes()
@@ -236,7 +236,7 @@ def store_opened(connection: Connection, campaign: int, found: OpenedTotals) -> 
 
 
 def find_opened(connection: Connection, campaign: int, tasks: int) -> OpenedTotals | None:
-    """What was opened of a campaign with so many tasks."""
+    """The opened totals of a campaign with `tasks` tasks."""
     row = connection.execute(select(opened).where(opened.c.campaign == campaign)).one_or_none()
     if row is None:
         return None
@@ -251,14 +251,14 @@ def is_opened(connection: Connection, campaign: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SeatRow:
-    """One keyholder's place in a campaign, and the day on which it was here last."""
+    """One keyholder's seat in a campaign, and the last day on which it was online."""
 
     seat: int
     seen_on: int | None
 
 
 def set_seats(connection: Connection, campaign: int, digests: Sequence[bytes]) -> None:
-    """Credentials for the seats 1, 2, … instead of those there were; days stay."""
+    """Replace the credentials of the seats 1, 2, …; days stay."""
     before = {each.seat: each.seen_on for each in all_seats(connection, campaign)}
     connection.execute(delete(keyholders).where(keyholders.c.campaign == campaign))
     rows = [
@@ -269,7 +269,7 @@ def set_seats(connection: Connection, campaign: int, digests: Sequence[bytes]) -
 
 
 def all_seats(connection: Connection, campaign: int) -> list[SeatRow]:
-    """The seats that have a credential, in their order."""
+    """The seats that have a credential, in order."""
     query = (
         select(keyholders.c.seat, keyholders.c.seen_on)
         .where(keyholders.c.campaign == campaign)
@@ -288,7 +288,7 @@ def find_seat(connection: Connection, campaign: int, digest: bytes) -> SeatRow |
 
 
 def note_seen(connection: Connection, campaign: int, seat: int, day: int) -> None:
-    """The day on which a keyholder was here last."""
+    """Record the last day on which a keyholder was online."""
     mine = (keyholders.c.campaign == campaign) & (keyholders.c.seat == seat)
     connection.execute(update(keyholders).where(mine).values(seen_on=day))
 
@@ -300,7 +300,7 @@ def signing_key(connection: Connection) -> bytes | None:
 
 
 def add_signing_key(connection: Connection, secret: bytes, day: int) -> bytes:
-    """Keep this key unless there is one: a database has one for good. Which one it has."""
+    """Store this key unless there is one; return the stored key. It is never replaced."""
     found = signing_key(connection)
     if found is not None:
         return found

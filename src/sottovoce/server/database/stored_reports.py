@@ -1,11 +1,10 @@
 """Stored reports: of one worker, as arrays since a submission, or by ranges of pseudonyms.
 
 A submission is one row; its reports are bytes in that row. Rows are joined before they are read as
-arrays, so that a report costs no Python object.
+arrays, so that a report needs no Python object.
 
-Pseudonyms are hashes: equal ranges hold about as many. A range is read as the database finds it and
-put in order here, so that no database sorts a whole campaign. The order of arrival is not even
-asked for.
+Pseudonyms are hashes, so equal ranges hold about equally many. A range is read unsorted and sorted
+here, so that no database sorts a whole campaign. The order of arrival is never read.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from sottovoce.model import Codes
 from sottovoce.server.database.schema import campaigns, erased, reports
 
 AT_ONCE = 1 << 15
-"""Reports that are read at once, unless one worker has more."""
+"""Reports read at once, unless one worker has more."""
 
 PSEUDONYM = 16
 """Bytes of a worker's pseudonym."""
 
 EVERYBODY = range(1 << 8 * PSEUDONYM)
-"""All pseudonyms there can be, as numbers."""
+"""All possible pseudonyms, as numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRow:
-    """One submission, as it is packed."""
+    """One packed submission."""
 
     report_id: bytes
     day: int
@@ -44,7 +43,7 @@ class OwnRow:
 
 
 def own_rows(connection: Connection, campaign: int, worker: bytes) -> list[OwnRow]:
-    """A worker's submissions, by identifier: the order of arrival is kept to the server."""
+    """A worker's submissions, by identifier: the order of arrival stays on the server."""
     query = (
         select(reports.c.report_id, reports.c.day, reports.c.tasks, reports.c.codes)
         .where(reports.c.campaign == campaign, reports.c.worker == worker)
@@ -62,13 +61,13 @@ def has_reported(connection: Connection, campaign: int, worker: bytes) -> bool:
 
 
 def is_erased(connection: Connection, campaign: int, report_id: bytes) -> bool:
-    """Whether a submission was taken back."""
+    """Whether a submission was deleted."""
     query = select(erased).where(erased.c.campaign == campaign, erased.c.report_id == report_id)
     return connection.execute(select(query.exists())).scalar_one()
 
 
 def owner_of(connection: Connection, campaign: int, report_id: bytes) -> bytes | None:
-    """Whose submission this is; None where there is none."""
+    """The worker of a submission; None if there is none."""
     query = select(reports.c.worker).where(
         reports.c.campaign == campaign, reports.c.report_id == report_id
     )
@@ -76,7 +75,7 @@ def owner_of(connection: Connection, campaign: int, report_id: bytes) -> bytes |
 
 
 def erase_report(connection: Connection, campaign: int, report_id: bytes) -> None:
-    """Take a submission out, leave its tombstone, and count. The campaign must be held."""
+    """Delete a submission, leave a tombstone, and update counts. The campaign must be locked."""
     of_campaign = reports.c.campaign == campaign
     row = connection.execute(
         delete(reports)
@@ -119,7 +118,7 @@ class PackedReports:
 def packed_after(
     connection: Connection, campaign: int, after: int, kind: np.dtype[Any], *, block: int
 ) -> Iterator[PackedReports]:
-    """What a campaign received after a submission, or everything after 0, some at a time.
+    """The submissions of a campaign after a given one, or all after 0, in chunks.
 
     `block` is the most reports of a submission.
     """
@@ -127,8 +126,8 @@ def packed_after(
     if after:
         query = query.where(reports.c.sequence > after)
         if connection.dialect.name == "sqlite":
-            # Only the end of the table is of interest: an index on campaigns would lead through
-            # all. PostgreSQL has the campaign's reports in a table of their own.
+            # Only the end of the table is needed: an index on campaigns would read everything.
+            # PostgreSQL has the campaign's reports in their own table.
             of_campaign = (reports.c.campaign + 0) == campaign
     query = query.where(of_campaign)
     for rows in _partitions(connection, query, block):
@@ -138,7 +137,7 @@ def packed_after(
 def packed_by_worker(
     connection: Connection, campaign: int, kind: np.dtype[Any], *, block: int
 ) -> Iterator[PackedReports]:
-    """Everything a campaign received, by pseudonym; all submissions of a worker come together."""
+    """All submissions of a campaign, by pseudonym; those of a worker come together."""
     query = _columns().where(reports.c.campaign == campaign).order_by(reports.c.worker)
     held: list[Row[Any]] = []
     for rows in _partitions(connection, query, block):
@@ -154,7 +153,7 @@ def packed_by_worker(
 
 
 def count_reports(connection: Connection, campaign: int, after: int = 0) -> int:
-    """How many reports there are, by counting them."""
+    """The number of reports, counted from the rows."""
     query = select(func.coalesce(func.sum(func.length(reports.c.tasks)), 0)).where(
         reports.c.campaign == campaign, reports.c.sequence > after
     )
@@ -162,7 +161,7 @@ def count_reports(connection: Connection, campaign: int, after: int = 0) -> int:
 
 
 def all_task_lists(connection: Connection, campaign: int) -> Iterator[bytes]:
-    """The tasks (4 bytes each) of all submissions, some submissions joined at a time."""
+    """The tasks (4 bytes each) of all submissions, joined in chunks."""
     query = select(reports.c.tasks).where(reports.c.campaign == campaign)
     with connection.execute(query.execution_options(yield_per=1000)) as result:
         for rows in result.scalars().partitions():
@@ -170,7 +169,7 @@ def all_task_lists(connection: Connection, campaign: int) -> Iterator[bytes]:
 
 
 def factorized(pseudonyms: bytes) -> tuple[Codes, bytes]:
-    """Codes of pseudonyms in their own order, and the distinct ones in that order.
+    """Codes of pseudonyms by sorted order, and the sorted distinct pseudonyms.
 
     >>> codes, distinct = factorized(b"b" * 16 + b"a" * 16 + b"b" * 16)
     >>> codes.tolist(), distinct == b"a" * 16 + b"b" * 16
@@ -187,7 +186,7 @@ def factorized(pseudonyms: bytes) -> tuple[Codes, bytes]:
 
 
 def worker_names(pseudonyms: bytes) -> list[str]:
-    """Pseudonyms as tables have them: 32 hexadecimal digits each."""
+    """Pseudonyms as in tables: 32 hexadecimal digits each."""
     text = pseudonyms.hex()
     return [text[start : start + 2 * PSEUDONYM] for start in range(0, len(text), 2 * PSEUDONYM)]
 
@@ -234,7 +233,7 @@ class OrderedReports:
 
 
 def split_range(workers: range, count: int) -> list[range]:
-    """A range of pseudonyms as so many equal ones, one after another.
+    """Split a range of pseudonyms into `count` equal ranges.
 
     >>> split_range(range(10), 3)
     [range(0, 3), range(3, 6), range(6, 10)]
@@ -247,10 +246,10 @@ def split_range(workers: range, count: int) -> list[range]:
 def reports_between(
     connection: Connection, campaign: int, kind: np.dtype[Any], workers: range, *, most: int
 ) -> Iterator[OrderedReports]:
-    """What a campaign received from the workers in a range, in the order of their pseudonyms.
+    """The reports of the workers in a range, sorted by pseudonym.
 
-    A range with more than `most` submissions is halved until it has less: what is held at once
-    does not depend on how even pseudonyms are, unless one worker alone has more.
+    A range with more than `most` submissions is halved until it has fewer, so memory does not
+    depend on how even pseudonyms are, unless one worker alone has more.
     """
     is_one = workers.stop - workers.start == 1
     query: Select[Any] = (
@@ -279,6 +278,6 @@ def _ordered(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> OrderedReports:
     worker = np.repeat(submission, [len(each) // 4 for each in tasks])
     task = np.frombuffer(b"".join(tasks), "<u4").astype(np.uint32, copy=False)
     code = np.frombuffer(b"".join(codes), kind).astype(kind.newbyteorder("="), copy=False)
-    # One key instead of two sorts several times as fast; a worker has a task once.
+    # Sorting by one key instead of two is several times as fast; a worker has a task once.
     order = np.argsort(worker.astype(np.int64) << 32 | task)
     return OrderedReports(pseudonyms, worker[order], task[order], code[order])

@@ -1,4 +1,4 @@
-"""Webhooks and what they are yet to be told, in rows."""
+"""Rows of webhooks and their queued deliveries."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sottovoce.server.database.schema import deliveries, webhooks
 
 KEPT = 20
-"""Deliveries of a webhook that are kept once they are over."""
+"""The most finished deliveries kept per webhook."""
 
 LEASE = 60
-"""Seconds after which a delivery whose sender died is anybody's."""
+"""Seconds after which a delivery whose sender died can be claimed again."""
 
 
 class DeliveryState(StrEnum):
-    """What becomes of a delivery."""
+    """The state of a delivery."""
 
     WAITING = "waiting"
     SENDING = "sending"
@@ -34,7 +34,7 @@ OVER = (DeliveryState.DONE, DeliveryState.GIVEN_UP)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One event for one webhook. The id lets a receiver drop what it was told twice."""
+    """One event for one webhook. The id lets a receiver drop duplicates."""
 
     number: int
     id: str
@@ -48,7 +48,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Somebody who is told, and the newest deliveries first."""
+    """A webhook and its deliveries, newest first."""
 
     id: str
     address: str
@@ -68,7 +68,7 @@ _delivery = select(
 
 
 def add_webhook(connection: Connection, campaign: int, address: str, secret: str) -> str:
-    """Tell this address what happens to the campaign; its identifier."""
+    """Add a webhook; return its identifier."""
     id = secrets.token_hex(8)
     row = {"campaign": campaign, "id": id, "address": address, "secret": secret}
     connection.execute(insert(webhooks), row)
@@ -85,7 +85,7 @@ def webhooks_of(connection: Connection, campaign: int) -> list[Webhook]:
 
 
 def remove_webhook(connection: Connection, campaign: int, id: str) -> bool:
-    """Tell it no more, not even what waits; whether it was there."""
+    """Remove a webhook and its waiting deliveries; return whether it existed."""
     chosen = delete(webhooks).where(webhooks.c.campaign == campaign, webhooks.c.id == id)
     return connection.execute(chosen).rowcount > 0
 
@@ -93,7 +93,7 @@ def remove_webhook(connection: Connection, campaign: int, id: str) -> bool:
 def book(
     connection: Connection, campaign: int, event: str, content: Mapping[str, Any], now: int
 ) -> int:
-    """One delivery for each webhook of the campaign; how many."""
+    """Queue a delivery for each webhook of the campaign; return their number."""
     chosen = select(webhooks.c.number).where(webhooks.c.campaign == campaign)
     numbers = connection.execute(chosen.order_by(webhooks.c.number)).scalars().all()
     for number in numbers:
@@ -113,9 +113,9 @@ def book(
 
 
 def claim(connection: Connection, now: int, most: int) -> list[Delivery]:
-    """Deliveries that are due, which nobody else claims until the lease ends.
+    """Claim due deliveries until the lease ends.
 
-    Servers that share a PostgreSQL skip what another is just claiming.
+    Servers that share a PostgreSQL skip deliveries that another is claiming.
     """
     due = (
         _delivery.where(deliveries.c.state.not_in(OVER), deliveries.c.due <= now)
@@ -140,19 +140,19 @@ def next_due(connection: Connection) -> int | None:
 def settle(
     connection: Connection, number: int, attempts: int, state: DeliveryState, due: int = 0
 ) -> None:
-    """What became of an attempt. Once a delivery is over, its time is no longer kept."""
+    """Store the outcome of an attempt. The time of a finished delivery is not kept."""
     _set(connection, [number], attempts=attempts, state=state, due=due)
 
 
 def put_back(connection: Connection, numbers: Iterable[int], now: int) -> None:
-    """Claimed deliveries whose sending was stopped are due again."""
+    """Make claimed deliveries due again after sending was stopped."""
     sending = deliveries.c.state == DeliveryState.SENDING
     chosen = update(deliveries).where(deliveries.c.number.in_(list(numbers)), sending)
     connection.execute(chosen.values(state=DeliveryState.WAITING, due=now))
 
 
 def put_back_all(connection: Connection, now: int) -> None:
-    """Every claimed delivery is due again: for a server that is the only one."""
+    """Make every claimed delivery due again: for the only server on a database."""
     chosen = update(deliveries).where(deliveries.c.state == DeliveryState.SENDING)
     connection.execute(chosen.values(state=DeliveryState.WAITING, due=now))
 

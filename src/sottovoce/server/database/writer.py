@@ -1,4 +1,4 @@
-"""One thread writes. What waits together is committed together."""
+"""The single thread that writes, with group commits."""
 
 from __future__ import annotations
 
@@ -24,28 +24,26 @@ Pending: TypeAlias = asyncio.Future[IntakeOutcome]
 Batch: TypeAlias = list[tuple[Intake, Pending]]
 
 LARGEST_BATCH = 256
-"""Submissions in one transaction."""
+"""The most submissions in one transaction."""
 
 MOST_WAITING = 10_000
-"""Submissions that may wait; beyond it the server says that it is busy."""
+"""The most waiting submissions; beyond this the server replies that it is busy."""
 
 GATHERING, GATHERING_APART = 0.004, 0.012
 """Seconds until the next batch when more than one submission was in the last.
 
-The second is for a database in other processes: a transaction there takes several round trips, and
-while it lasts other servers wait for the same campaign. Fewer, larger ones serve all of them
-sooner.
+The second value is for a database in other processes: a transaction takes several round trips, and
+other servers wait for the same campaign. Fewer, larger transactions are faster for all.
 """
 
 
 class Writer:
-    """Takes submissions and other changes, and makes them durable in the order they came.
+    """Makes submissions and other changes durable in order of arrival.
 
-    A commit costs much the same whether it holds one submission or 256, so while one is made the
-    next batch gathers: under load each serves many, without load nobody waits for others.
+    A commit costs about the same for one submission as for 256, so the next batch gathers while one
+    is committed: under load each commit serves many, without load none waits.
 
-    What is in one of the queues is not settled yet, and whatever happens it will be: nobody waits
-    in vain.
+    Everything in the queues is settled eventually, whatever happens.
     """
 
     def __init__(self, database: Database) -> None:
@@ -59,20 +57,20 @@ class Writer:
         self._thread.start()
 
     def take(self, intake: Intake) -> Pending:
-        """What becomes of a submission, once that is durable. For the thread of an event loop."""
+        """The outcome of a submission, once durable. For the thread of an event loop."""
         future: Pending = asyncio.get_running_loop().create_future()
         with self._wake:
             self._check_open()
             if len(self._waiting) >= MOST_WAITING:
-                raise Refused(Reason.BUSY, "too many reports are waiting: send it again later")
+                raise Refused(Reason.BUSY, "too many reports are waiting; send it again later")
             self._waiting.append((intake, future))
             self._wake.notify()
         return future
 
     def change(self, work: Callable[[Connection], T]) -> Future[T]:
-        """The outcome of work in a transaction of its own, once that is durable."""
+        """The outcome of work in its own transaction, once durable."""
         future: Future[T] = Future()
-        future.set_running_or_notify_cancel()  # it is done even if nobody waits for it any more
+        future.set_running_or_notify_cancel()  # it is done even if nobody waits for it
         with self._wake:
             self._check_open()
             self._changes.append((work, future))
@@ -81,11 +79,11 @@ class Writer:
 
     @property
     def waiting(self) -> int:
-        """How many submissions wait."""
+        """The number of waiting submissions."""
         return len(self._waiting)
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write everything that waits, and stop."""
         with self._wake:
             self._closing = True
             self._wake.notify()
@@ -93,7 +91,7 @@ class Writer:
 
     def _check_open(self) -> None:
         if self._closing:
-            raise Refused(Reason.UNAVAILABLE, "the server is stopping: send it again later")
+            raise Refused(Reason.UNAVAILABLE, "the server is stopping; send it again later")
 
     def _work(self) -> None:
         try:
@@ -102,13 +100,13 @@ class Writer:
         finally:
             with self._wake:
                 self._closing = True
-            ended = Refused(Reason.UNAVAILABLE, "the server does not write: send it again later")
+            ended = Refused(Reason.UNAVAILABLE, "the server cannot write; send it again later")
             _hand_over((future, ended) for _, future in self._waiting)
             for _, change in self._changes:
                 change.set_exception(ended)
 
     def _turn(self) -> bool:
-        """One change and one batch, when there are any; whether there may be more to come."""
+        """Do one change and one batch, if any; return whether there may be more."""
         with self._wake:
             while not (self._waiting or self._changes or self._closing):
                 self._wake.wait()
@@ -130,13 +128,13 @@ class Writer:
             outcome = self._durably(work)
         except Exception as error:
             future.set_exception(error)
-        except BaseException as error:  # the thread lives on: others wait for it
+        except BaseException as error:  # the thread continues: others wait for it
             future.set_exception(unavailable(error))
         else:
             future.set_result(outcome)
 
     def _write(self, batch: Batch) -> Batch:
-        """Store a batch and say what became of it; those that were settled, perhaps more."""
+        """Store a batch and return the settled submissions, possibly more."""
         outcomes: list[IntakeOutcome | Exception]
         try:
             batch, taken = self._durably(lambda connection: self._taken(connection, batch))
@@ -148,7 +146,7 @@ class Writer:
         return batch
 
     def _taken(self, connection: Connection, batch: Batch) -> tuple[Batch, list[IntakeOutcome]]:
-        """Wait for the turn of this server, then take along what has come meanwhile."""
+        """Wait for this server's turn, then include submissions that have arrived since."""
         if not self._database.is_sqlite:
             campaigns = {intake.campaign for intake, _ in batch}
             hold(connection, campaigns)
@@ -166,18 +164,18 @@ class Writer:
 
 
 def _hand_over(settled: Iterable[tuple[Pending, IntakeOutcome | Exception]]) -> None:
-    """Give outcomes to those who wait in an event loop, which is woken once for all of them."""
+    """Pass outcomes to waiters in an event loop, which is woken once for all of them."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Pending, IntakeOutcome | Exception]]] = {}
     for future, outcome in settled:
         by_loop.setdefault(future.get_loop(), []).append((future, outcome))
     for loop, pairs in by_loop.items():
-        with suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+        with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(_settle, pairs)
 
 
 def _settle(pairs: Iterable[tuple[Pending, IntakeOutcome | Exception]]) -> None:
     for future, outcome in pairs:
-        if future.done():  # whoever waited was cancelled
+        if future.done():  # the waiter was cancelled
             continue
         if isinstance(outcome, IntakeOutcome):
             future.set_result(outcome)

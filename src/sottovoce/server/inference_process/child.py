@@ -1,6 +1,6 @@
-"""The process in which the service infers: it reads the database and changes nothing.
+"""The inference process: it reads the database and changes nothing.
 
-A pass over a campaign reads only what is new.
+A pass over a campaign reads only new reports.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from sottovoce.server.inference_process.fit import (
 )
 
 LIMIT = 512 << 20
-"""Bytes of reports that are remembered; beyond it, who waited longest is read again in full."""
+"""The most bytes of cached reports; beyond this the least recently used campaign is dropped."""
 
 
 class ReportCache:
-    """What was read of each campaign, so that the next pass reads only what came since."""
+    """The reports of each campaign, so that the next pass reads only new ones."""
 
     def __init__(self, database: Database, limit: int = LIMIT) -> None:
         self._database = database
-        # A campaign's reports are taken out while more are added: their size in here is fixed.
+        # A campaign's reports are removed while more are added, so sizes in here are fixed.
         self._gathered: LRUCache[str, GatheredReports] = LRUCache(limit, lambda each: each.nbytes)
 
     def infer(self, id: str) -> FittedResult | None:
-        """A campaign's truths as of now; None when there is no such campaign."""
+        """A campaign's current truths; None if the campaign does not exist."""
         with self._database.reading() as connection:
             stored = find_campaign(connection, id)
             if stored is None:
@@ -61,8 +61,8 @@ class ReportCache:
         return fitted_totals(found, stored, task_names(connection, stored.number))
 
     def _read(self, connection: Connection, stored: Stored) -> GatheredReports:
-        """What there is now. The campaign's own count says whether something was missed."""
-        # By identifier: a number may be given again once its campaign is deleted.
+        """The current reports. The campaign's own count shows whether any were missed."""
+        # By identifier: a number may be reused after its campaign is deleted.
         id, counts = stored.campaign.id, stored.campaign.counts
         gathered = self._gathered.pop(id, None)
         if gathered is not None and gathered.erasures == counts.erasures:
@@ -84,12 +84,12 @@ class ReportCache:
             gathered.add(packed)
 
     def _keep(self, id: str, gathered: GatheredReports) -> None:
-        with suppress(ValueError):  # more than fits into all of the memory
+        with suppress(ValueError):  # too large for the cache
             self._gathered[id] = gathered
 
 
 def main() -> None:
-    """Infer what the parent asks for, until it goes."""
+    """Answer the parent's requests until it exits."""
     answer_all(_inferring)
 
 

@@ -1,7 +1,7 @@
-"""From gathered reports, or the totals of a sealed campaign, to a result that can be stored.
+"""Fits gathered reports, or the totals of a sealed campaign, into a result to store.
 
-The reports of a campaign stay in memory, and new ones are added to them. A result also says whether
-the campaign is stable: further reports hardly change its truths.
+The reports of a campaign stay in memory, and new ones are added. A result also says whether the
+campaign has settled: more reports hardly change its truths.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from sottovoce.tables.vocabulary import in_order
 from sottovoce.version import __version__
 
 FEWER = 0.9
-"""A checkpoint counts once it has at most so large a share of the reports there are."""
+"""A checkpoint is used once it has at most this share of the current reports."""
 
 CHANGED = 0.01
-"""Truths may change by so much, on average over all tasks, between the two."""
+"""The largest mean change of truths between the two, over all tasks, of a settled campaign."""
 
 
 FEWEST = 5
-"""Reports that every task must have: with fewer, truths stand still by chance."""
+"""Reports that every task must have: with fewer, truths may stay the same by chance."""
 
 KEPT = ("settled", "checkpoint", "changed", "changed_since")
-"""What a result says that is no checkpoint: the same as the one before."""
+"""Fields that a result without a checkpoint takes from the one before."""
 
-NOTHING_LEFT = "there is nothing to infer from: every report was taken back"
+NOTHING_LEFT = "there is nothing to infer from: every report was deleted"
 
 
 @dataclass(slots=True, eq=False)
 class GatheredReports:
-    """8 or 12 bytes a report and 24 a submission, up to a submission and a number of erasures."""
+    """Reports up to a submission and a number of erasures: 8 or 12 bytes each, 24 a submission."""
 
     names: Names
     erasures: int
@@ -64,7 +64,7 @@ class GatheredReports:
     _parts: list[PackedReports] = field(default_factory=list)
 
     def add(self, packed: PackedReports) -> None:
-        """Further submissions."""
+        """Add submissions."""
         self.sequence = max(self.sequence, packed.sequence)
         self.pseudonyms += packed.pseudonyms
         self._parts.append(packed)
@@ -74,12 +74,12 @@ class GatheredReports:
 
     @property
     def nbytes(self) -> int:
-        """The memory they take, names of tasks included."""
+        """The memory they take, including task names."""
         arrays = sum(p.count.nbytes + p.task.nbytes + p.code.nbytes for p in self._parts)
         return arrays + len(self.pseudonyms) + 100 * len(self.names)
 
     def reports(self, policy: Policy) -> tuple[Reports, npt.NDArray[np.int32]]:
-        """The table that a reader of the exported file has, row by row, and its tasks' places.
+        """The table as read from the exported file, row by row, and its tasks' places.
 
         Equal to the last bit: rows are by worker and then by the task's place, names in the order
         in which they appear.
@@ -101,14 +101,14 @@ class GatheredReports:
                 name: np.concatenate([getattr(part, name) for part in self._parts])
                 for name in ("count", "task", "code")
             }
-            # Pseudonyms are kept once, beside the parts.
+            # Pseudonyms are stored once, next to the parts.
             self._parts = [PackedReports(self.sequence, b"", **columns)]
         return self._parts[0]
 
 
 @dataclass(frozen=True, slots=True)
 class FittedResult:
-    """A result that is to be stored: what is found of it quickly, and its packed columns."""
+    """A result to store: its summary and its packed columns."""
 
     found: StoredResult
     content: bytes
@@ -117,7 +117,7 @@ class FittedResult:
 def fitted(
     gathered: GatheredReports, stored: Stored, before: Summary | None, checkpoint: Columns
 ) -> FittedResult:
-    """Truths and weights of what was gathered, or why there are none."""
+    """Truths and weights from the gathered reports, or why there are none."""
     campaign = stored.campaign
     policy = campaign.terms.policy
     summary = Summary(
@@ -135,8 +135,10 @@ def fitted(
     except SottovoceError as error:
         return _packed(gathered, replace(summary, problem=str(error)), checkpoint)
     except Exception as error:
-        # The message of an error nobody foresaw could hold a report.
-        problem = f"inference failed ({type(error).__name__}): it is tried again with new reports"
+        # The message of an unexpected error could contain a report.
+        problem = (
+            f"inference failed ({type(error).__name__}); it will be tried again with new reports"
+        )
         return _packed(gathered, replace(summary, problem=problem), checkpoint)
     columns = replace(
         columns, before_place=checkpoint.before_place, before_truth=checkpoint.before_truth
@@ -178,7 +180,7 @@ def _inferred(
 
 
 def _columns(result: Result, reports: Reports, places: Codes, gathered: GatheredReports) -> Columns:
-    """Truths by place; workers are by pseudonym already."""
+    """Truths by place; workers are already sorted by pseudonym."""
     order = np.argsort(places)
     none = Columns.none()
     return Columns(
@@ -201,7 +203,7 @@ def _certainty(result: Result) -> FloatArray:
 
 
 def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> FittedResult:
-    """Truths of what was opened, or why there are none. Nobody has a weight: nobody is seen."""
+    """Truths from opened totals, or why there are none. There are no weights."""
     campaign = stored.campaign
     counts, policy = campaign.counts, campaign.terms.policy
     summary = Summary(
@@ -218,7 +220,7 @@ def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> 
     except SottovoceError as error:
         return _packed_totals(stored, replace(summary, problem=str(error)), Columns.none())
     except Exception as error:
-        # The message of an error nobody foresaw could hold a total.
+        # The message of an unexpected error could contain a total.
         problem = f"inference failed ({type(error).__name__})"
         return _packed_totals(stored, replace(summary, problem=problem), Columns.none())
     summary = replace(
@@ -232,7 +234,7 @@ def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> 
 
 
 def _packed_totals(stored: Stored, summary: Summary, columns: Columns) -> FittedResult:
-    # A sealed campaign is closed before it is opened: there is one result, and no later report.
+    # A sealed campaign is closed before its totals are opened: there is only one result.
     found = StoredResult(
         stored.campaign.counts.submissions, stored.campaign.counts.erasures, summary
     )
@@ -255,13 +257,13 @@ def _totals_columns(result: Result, names: Sequence[str]) -> Columns:
 def with_stability(
     summary: Summary, columns: Columns, tasks: int, domain: Domain, before: Summary | None
 ) -> tuple[Summary, Columns]:
-    """The result with what it says about the campaign, and with the checkpoint for later ones.
+    """The result with the campaign's stability, and with the checkpoint for later results.
 
     A result is compared with a checkpoint of at least 10 % fewer reports, and becomes the next
     checkpoint. The campaign has settled once every task has 5 reports and truths have changed by at
     most 1 % in between: for labels the share that changed, for numbers how far they moved on
-    average, in parts of the range. It stays settled, since this is told once. How much changed
-    between the last two checkpoints stays with the result until the next.
+    average, as a share of the range. It stays settled, because it is announced once. The change
+    between the last two checkpoints stays in the result until the next one.
     """
     checkpoint = before.checkpoint if before else 0
     if before is not None and checkpoint > FEWER * summary.reports:
@@ -281,9 +283,9 @@ def with_stability(
 
 
 def _change(columns: Columns, tasks: int, domain: Domain) -> float:
-    """By how much truths changed since the checkpoint, over all tasks that have one now.
+    """The change of truths since the checkpoint, over all tasks that have a truth now.
 
-    What was not there changed altogether.
+    A new truth counts as fully changed.
     """
     if columns.before_truth.dtype.kind != columns.truth.dtype.kind:
         return 1.0

@@ -1,4 +1,4 @@
-"""Inference in the background, while reports arrive; of servers on one database, one infers."""
+"""Background inference while reports arrive; of several servers on one database, one infers."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
 KEY = int.from_bytes(b"sotto-vo", "big")
-"""The number of PostgreSQL's advisory lock; locks belong to one database of a server."""
+"""The number of PostgreSQL's advisory lock, which is per database."""
 
 INTERVAL = 2.0
-"""Seconds between two looks for new reports."""
+"""Seconds between two checks for new reports."""
 
 REST = 2.0
-"""A pass is followed by a pause of at least so many times its length."""
+"""A pass is followed by a pause of at least this many times its length."""
 
 PATIENCE = 3
-"""How often a process may end over the same reports before that is a problem of the campaign."""
+"""How often a process may crash on the same reports before the campaign gets an error."""
 
 MOST_DOUBLINGS = 6
-"""Each failure doubles the pause, up to so many times."""
+"""Each failure doubles the pause, up to this many times."""
 
-STOPPED = "inference stopped unexpectedly, perhaps for lack of memory: new reports start it again"
+STOPPED = "inference stopped unexpectedly, perhaps for lack of memory; new reports start it again"
 
 log = logging.getLogger("sottovoce.inference")
 
 
 class Election:
-    """Won by who holds a lock, on a connection of its own; a holder that dies gives it back.
+    """An election by a lock on its own connection; a holder that dies releases it.
 
     On SQLite there is one server, and it wins.
     """
@@ -91,19 +91,19 @@ class Election:
     def _give_up(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.invalidate()  # a connection in a pool would keep its lock
+            connection.invalidate()  # a pooled connection would keep its lock
             connection.close()
 
 
 class InferenceProcess(ChildProcess):
-    """A process that infers."""
+    """The inference process."""
 
     def __init__(self, database: Database) -> None:
         url = database.url.render_as_string(hide_password=False)
         super().__init__("sottovoce.server.inference_process.child", {"database": url})
 
     def infer(self, id: str) -> FittedResult | None:
-        """A campaign's truths as of now; None when there is no such campaign."""
+        """A campaign's current truths; None if the campaign does not exist."""
         header, content = self.ask({"campaign": id})
         if not header:
             return None
@@ -111,9 +111,9 @@ class InferenceProcess(ChildProcess):
         return FittedResult(found, content)
 
     def forget(self, id: str) -> None:
-        """Have a deleted campaign's reports forgotten, if any are remembered."""
+        """Drop the cached reports of a deleted campaign."""
         if self.pid is not None:
-            self.infer(id)  # which is not there, and is so noticed
+            self.infer(id)  # it finds no campaign and drops the cache
 
 
 @contextmanager
@@ -128,15 +128,17 @@ def background_inference(service: Service, *, interval: float = INTERVAL) -> Ite
 
 
 def infer_now(service: Service, campaign_id: str) -> None:
-    """Bring a campaign's result up to date, here and now. Waits: not for event loops."""
+    """Update a campaign's result now. Blocks: not for event loops."""
     outcome = ReportCache(service.database).infer(campaign_id)
     if outcome is None:
-        raise Refused(Reason.NOT_FOUND, "there is no such campaign, or nothing of it is opened")
+        raise Refused(
+            Reason.NOT_FOUND, "the campaign does not exist, or none of its totals are opened"
+        )
     _keep(service, campaign_id, outcome)
 
 
 class _Background:
-    """A thread that looks for new reports, has a child process infer, and stores what it says."""
+    """A thread that finds new reports, runs inference in a child process, and stores results."""
 
     def __init__(self, service: Service, interval: float, child: InferenceProcess) -> None:
         self._service, self._interval = service, interval
@@ -159,7 +161,7 @@ class _Background:
         self._election.close()
 
     def _work(self) -> None:
-        pause = self._interval  # a server that has just started takes reports first
+        pause = self._interval  # accepting reports comes first after a start
         while not self._stop.wait(pause):
             self._busy = 0.0
             try:
@@ -169,7 +171,7 @@ class _Background:
                 if self._stop.is_set():
                     return
                 self._failures += 1
-                # The message may hold what was read: only the kind of error is kept.
+                # The message could contain data: only the type of the error is logged.
                 log.warning("a pass of inference failed", extra={"error": type(error).__name__})
             patience = 2 ** min(self._failures, MOST_DOUBLINGS) * self._interval
             pause = max(patience, REST * self._busy)
@@ -189,7 +191,7 @@ class _Background:
                 return
             try:
                 self._infer(id, counts)
-            except Exception as error:  # no reason for the others to wait
+            except Exception as error:  # the others need not wait
                 failed = error
         if failed is not None:
             raise failed
@@ -210,7 +212,7 @@ class _Background:
             _keep(self._service, id, outcome)
 
     def _note_end(self, id: str, counts: tuple[int, int]) -> None:
-        """After some ends over the same reports, say so instead of trying for ever."""
+        """After repeated crashes on the same reports, store an error instead of retrying."""
         before, times = self._ended.get(id, (counts, 0))
         times = times + 1 if before == counts else 1
         self._ended[id] = (counts, times)
@@ -224,7 +226,7 @@ def _keep(service: Service, id: str, outcome: FittedResult) -> None:
 
 
 def _store(connection: Connection, id: str, outcome: FittedResult) -> None:
-    """Store a result unless the campaign has gone or has a better one; tell what is to be told."""
+    """Store a result unless the campaign is deleted or has a newer one; queue notifications."""
     stored = find_campaign(connection, id, hold=True)
     if stored is None:
         return
@@ -242,7 +244,7 @@ def _store(connection: Connection, id: str, outcome: FittedResult) -> None:
 
 
 def _give_up(connection: Connection, id: str, seen: tuple[int, int]) -> None:
-    """Say that these reports give no truths; those of fewer reports stay."""
+    """Record that these reports give no truths; earlier truths stay."""
     stored = find_campaign(connection, id, hold=True)
     if stored is None:
         return

@@ -1,6 +1,6 @@
-"""Keyholders that are connected or wait for work, in memory only.
+"""Keyholders that are online or wait for work, in memory only.
 
-Nothing of it is stored: of a keyholder only its last day is, and of a batch no time at all.
+Nothing of it is stored: the database has only a keyholder's last day, and no time of a batch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 HERE = 60.0
-"""Seconds after its last question for which a keyholder counts as here."""
+"""Seconds after its last request for which a keyholder counts as online."""
 
 REST = 600.0
 """Seconds between a certified batch and the next, while the campaign is open."""
@@ -22,7 +22,7 @@ Bell = tuple[asyncio.AbstractEventLoop, asyncio.Event]
 
 
 class Attendance:
-    """Keyholders that ask now and then, and bells that wake those who wait for work."""
+    """The keyholders' last requests, and bells that wake those who wait for work."""
 
     def __init__(self, rest: float = REST, clock: Callable[[], float] = time.monotonic) -> None:
         self._rest, self._clock, self._lock = rest, clock, threading.Lock()
@@ -32,16 +32,16 @@ class Attendance:
         self.ending: bool = False
 
     def see(self, campaign: str, seat: int) -> None:
-        """A keyholder has asked."""
+        """Record a keyholder's request."""
         self._seen[campaign, seat] = self._clock()
 
     def is_here(self, campaign: str, seat: int) -> bool:
-        """Whether it has asked in the last minute."""
+        """Whether it has made a request in the last minute."""
         seen = self._seen.get((campaign, seat))
         return seen is not None and self._clock() - seen <= HERE
 
     def has_rested(self, campaign: str, number: int) -> bool:
-        """Whether a batch was certified long enough ago; counted from when this server saw it."""
+        """Whether a batch was certified long enough ago; measured from when this server saw it."""
         with self._lock:
             before = self._certified.get(campaign)
             if before is None or before[0] != number:
@@ -69,13 +69,13 @@ class Attendance:
         _ring(bells)
 
     def end(self) -> None:
-        """Let nobody wait any more: the server stops."""
+        """Wake all waiters: the server stops."""
         self.ending = True
-        # No lock: a signal's handler may interrupt the thread that holds it.
+        # No lock: a signal handler may interrupt the thread that holds it.
         _ring([bell for bells in list(self._bells.values()) for bell in list(bells)])
 
     def forget(self, campaign: str) -> None:
-        """Drop a campaign that was deleted."""
+        """Drop a deleted campaign."""
         with self._lock:
             self._certified.pop(campaign, None)
             for key in [key for key in self._seen if key[0] == campaign]:

@@ -1,4 +1,4 @@
-"""Contributions come in: what never changes is checked here, from memory, as for other reports."""
+"""Checks of incoming contributions against the constant terms of a campaign, from memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.server.database import Intake
 
 ROOM = 2_000
-"""Bytes of a contribution besides its tasks and shares."""
+"""Bytes of a contribution without its tasks and shares."""
 
 OF_A_SHARE = 80
 """Bytes around a share: its hash, quotes and commas."""
@@ -28,7 +28,7 @@ OF_A_SHARE = 80
 
 @dataclass(frozen=True, slots=True)
 class SealedAdmission:
-    """What a sealed campaign checks contributions against. None of it changes once it is open."""
+    """The checks of contributions to a sealed campaign. They do not change once it is open."""
 
     number: int
     campaign: Campaign
@@ -55,7 +55,7 @@ class SealedAdmission:
     ) -> Intake:
         """The contribution in these bytes, checked against everything that does not change.
 
-        Whether its shares are good only the keyholders can tell, together.
+        Only the keyholders together can check its shares.
         """
         if len(content) > self.largest:
             raise Refused(Reason.OVERSIZE, f"a contribution here has up to {self.largest:,} bytes")
@@ -75,7 +75,7 @@ class SealedAdmission:
             today.toordinal(),
             hashlib.sha256(content).digest(),
             contribution.places.astype("<u4").tobytes(),
-            # The digest of what was signed stands first: see `server.database.sealed_campaigns`.
+            # The digest of the signed text comes first: see `server.database.sealed_campaigns`.
             bytes.fromhex(contribution.digest) + content,
             self.campaign.terms.answers,
             True,
@@ -86,21 +86,21 @@ class SealedAdmission:
         return tuple(self.names[place] for place in np.frombuffer(packed, "<u4").tolist())
 
     def _refused(self, content: bytes, why: str) -> Refused:
-        """The reason as other reports have it. `why` quotes nothing that was sent."""
+        """The refusal, with the same reasons as for reports. `why` quotes nothing that was sent."""
         body = _body(content)
         if body is None:
-            return Refused(Reason.MALFORMED, f"this is no contribution: {why}")
+            return Refused(Reason.MALFORMED, f"this is not a contribution: {why}")
         if body.get("policy") != self.policy_hash:
             return Refused(
                 Reason.FOREIGN_POLICY,
-                "these answers were sealed under another policy than the campaign's",
+                "these answers were sealed under a different policy than the campaign's",
                 field="policy",
             )
         return Refused(Reason.NOT_ADMITTED, f"the contribution is refused: {why}")
 
 
 def _body(content: bytes) -> dict[str, Any] | None:
-    """What a contribution says of itself, however wrong it is; None where it says nothing."""
+    """The fields of a contribution, even an invalid one; None if it has none."""
     try:
         wire = json.loads(content)
         body = json.loads(wire["text"])
@@ -112,7 +112,7 @@ def _body(content: bytes) -> dict[str, Any] | None:
 def _largest(session: Session, block: int) -> int:
     """The most bytes of a contribution: its longest tasks, and a share for each keyholder.
 
-    Names stand in a text within a text, so that what is escaped in the one is again in the other.
+    Names are in a text within a text, so escapes are escaped again.
     """
     longest = sorted((len(json.dumps(json.dumps(name))) for name in session.names), reverse=True)
     plain = WIDTH * (block * session.ballot.bits + MASKS) + OVERHEAD

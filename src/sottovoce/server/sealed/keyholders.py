@@ -1,4 +1,4 @@
-"""Keyholders take their seats: links and credentials, and the key that the server signs with."""
+"""Keyholders' links and credentials, and the server's signing key."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ except ImportError:
 
 SEED_BYTES = 32
 
-NOT_SEALED = "the campaign is not sealed: it has no keyholders"
+NOT_SEALED = "the campaign is not sealed, so it has no keyholders"
 
 
 @dataclass(frozen=True, slots=True)
 class SeatLink:
-    """What one keyholder is given. It is shown now and never again."""
+    """A link for one keyholder. It is shown only once."""
 
     seat: int
     name: str
@@ -46,25 +46,25 @@ class SeatLink:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedKeyholder:
-    """A keyholder that showed its credential, and what its campaign is."""
+    """A keyholder with a valid credential, and its campaign."""
 
     seat: int
     admission: SealedAdmission
 
 
 def keyholder_links(service: Service, id: str, *, public_url: str) -> list[SeatLink]:
-    """A link for each keyholder; those that were made before no longer work."""
+    """Make a link for each keyholder; earlier links no longer work."""
     with service.database.reading() as connection:
         keyholders = sealed_sum(the_campaign(connection, id).campaign).keyholders
     if not keyholders:
-        raise Refused(Reason.MALFORMED, "the policy names no keyholders yet: give their cards")
+        raise Refused(Reason.MALFORMED, "the policy names no keyholders yet; add their cards")
     made = [new_secret(Credential.KEYHOLDER) for _ in keyholders]
     digests = [digest(secret) for secret in made]
 
     def work(connection: Connection) -> None:
         stored = the_campaign(connection, id, hold=True)
         if sealed_sum(stored.campaign).keyholders != keyholders:
-            raise Refused(Reason.CONFLICT, "the keyholders have just been changed: ask again")
+            raise Refused(Reason.CONFLICT, "the keyholders have just been changed; try again")
         set_seats(connection, stored.number, digests)
         note_event(connection, "keyholders.invited", service.today(), id)
 
@@ -77,7 +77,7 @@ def keyholder_links(service: Service, id: str, *, public_url: str) -> list[SeatL
 
 
 def authenticated_keyholder(service: Service, id: str, credential: str) -> AuthenticatedKeyholder:
-    """The keyholder with this credential, of a campaign that has been open. It was here today."""
+    """The keyholder with this credential, of a campaign that is or was open; records its visit."""
     shown = digest(checked_credential(credential, Credential.KEYHOLDER))
     with service.database.reading() as connection:
         stored = the_campaign(connection, id)
@@ -85,7 +85,7 @@ def authenticated_keyholder(service: Service, id: str, credential: str) -> Authe
     if found is None:
         raise Refused(
             Reason.BAD_CREDENTIAL,
-            "this is no keyholder's credential for this campaign, or it was replaced",
+            "this is not a keyholder's credential for this campaign, or it was replaced",
         )
     admission = sealed_admission(service, id)
     service.attendance.see(id, found.seat)
@@ -96,7 +96,7 @@ def authenticated_keyholder(service: Service, id: str, credential: str) -> Authe
 
 
 def sealed_admission(service: Service, id: str) -> SealedAdmission:
-    """What never changes of a sealed campaign that has been open."""
+    """The constant terms of a sealed campaign that is or was open."""
     admission = service.reception.admission(id)
     if not isinstance(admission, SealedAdmission):
         raise Refused(Reason.NOT_FOUND, NOT_SEALED)
@@ -104,7 +104,7 @@ def sealed_admission(service: Service, id: str) -> SealedAdmission:
 
 
 def sealed_sum(campaign: Campaign) -> SealedSum:
-    """What a campaign's policy says of its keyholders, who may not be named yet."""
+    """The sealed mechanism of a campaign's policy; it may not name keyholders yet."""
     policy = campaign.terms.policy
     if not policy.sealed:
         raise Refused(Reason.NOT_FOUND, NOT_SEALED)
@@ -117,11 +117,11 @@ def coordinator_key(service: Service) -> Ed25519PrivateKey:
         secret = signing_key(connection)
     if secret is None:
         made, day = secrets.token_bytes(SEED_BYTES), service.today().toordinal()
-        # Of two servers that make one at once, the first to write wins.
+        # If two servers make a key at once, the first to write wins.
         secret = service.change(lambda connection: add_signing_key(connection, made, day))
     return Ed25519PrivateKey.from_private_bytes(secret)
 
 
 def coordinator_of(service: Service) -> str:
-    """The public half, as policies have it."""
+    """The server's public key, as in policies."""
     return public_text(coordinator_key(service))

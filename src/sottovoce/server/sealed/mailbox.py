@@ -31,12 +31,12 @@ from sottovoce.server.service import Service
 
 ROOM = 4_096
 OF_AN_ITEM = 128
-"""Bytes of what a check says of one contribution: four numbers of 19 digits and what is around."""
+"""Bytes of a check of one contribution: four numbers of 19 digits, with punctuation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A batch as one keyholder is given it, each message as it was signed."""
+    """A batch for one keyholder, each message as signed."""
 
     propose: bytes
     items: Sequence[bytes]
@@ -46,14 +46,14 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """What the server asks to open, and everybody's confirmation of it."""
+    """The state that the server asks to open, with all confirmations."""
 
     close: bytes
     confirms: Sequence[bytes]
 
 
 def next_work(service: Service, keyholder: AuthenticatedKeyholder) -> KeyholderWork:
-    """What a keyholder shall do now."""
+    """A keyholder's next step."""
     service.attendance.see(keyholder.admission.campaign.id, keyholder.seat)
     with service.database.reading() as connection:
         the_campaign(connection, keyholder.admission.campaign.id)
@@ -61,7 +61,7 @@ def next_work(service: Service, keyholder: AuthenticatedKeyholder) -> KeyholderW
 
 
 def batch(service: Service, keyholder: AuthenticatedKeyholder, number: int) -> Proposed:
-    """A batch that was proposed; of every contribution the one share that is this keyholder's."""
+    """A proposed batch, with this keyholder's share of every contribution."""
     admission, seat = keyholder.admission, keyholder.seat
     with service.database.reading() as connection:
         propose = find_message(
@@ -81,12 +81,12 @@ def batch(service: Service, keyholder: AuthenticatedKeyholder, number: int) -> P
 
 
 def closed(service: Service, keyholder: AuthenticatedKeyholder) -> Closed:
-    """What the server asks to open, once it does."""
+    """The state that the server asks to open, if it has asked."""
     admission = keyholder.admission
     with service.database.reading() as connection:
         number = _state(connection, admission).closing
         if number is None:
-            raise Refused(Reason.NOT_FOUND, "nothing is to be opened yet")
+            raise Refused(Reason.NOT_FOUND, "there is nothing to open yet")
         close = find_message(
             connection, admission.number, MessageKey(MessageKind.CLOSE, SERVER, number)
         )
@@ -95,12 +95,14 @@ def closed(service: Service, keyholder: AuthenticatedKeyholder) -> Closed:
 
 
 def receive(service: Service, keyholder: AuthenticatedKeyholder, content: bytes) -> bool:
-    """Store a keyholder's message, and do what it makes due; whether it was stored before."""
+    """Store a keyholder's message and do what is then due; return whether it was stored before."""
     admission = keyholder.admission
     try:
         message = server.read_message(admission.session, content)
     except SealedRefused as refused:
-        raise Refused(Reason.MALFORMED, f"this is no message of yours: {refused.reason}") from None
+        raise Refused(
+            Reason.MALFORMED, f"this is not a valid message from you: {refused.reason}"
+        ) from None
     if message.sender != keyholder.seat:
         raise Refused(Reason.BAD_CREDENTIAL, "the message is signed by another keyholder")
     key = MessageKey(str(message.phase), message.sender, message.number or 0)
@@ -112,8 +114,8 @@ def receive(service: Service, keyholder: AuthenticatedKeyholder, content: bytes)
             if before != content:
                 raise Refused(
                     Reason.CONFLICT,
-                    "another message of yours is here for the same phase and number: nothing was "
-                    "changed",
+                    "another message of yours is stored for the same phase and number; nothing "
+                    "was changed",
                 )
             return True
         _check_awaited(connection, admission, keyholder.seat, message)
@@ -140,15 +142,16 @@ def _state(connection: Connection, admission: SealedAdmission) -> SealedState:
 def _check_awaited(
     connection: Connection, admission: SealedAdmission, seat: int, message: Message
 ) -> None:
-    """Refuse what is not this keyholder's turn, and what is not about the state that was reached.
+    """Refuse messages that are out of turn or about another state.
 
-    What is stored is therefore always what every other keyholder would accept.
+    Therefore every stored message is one that all other keyholders would accept.
     """
     work = _state(connection, admission).work(seat)
     if (str(work.kind), work.number or 0) != (str(message.phase), message.number or 0):
         turn = "" if work.number is None else f" of batch {work.number:,}"
         raise Refused(
-            Reason.NOT_OPEN, f"this message is not awaited now: your turn is {work.kind}{turn}"
+            Reason.NOT_OPEN,
+            f"this message is not expected now; your next step is {work.kind}{turn}",
         )
     number = message.number or 0
     match message.phase:
@@ -159,7 +162,7 @@ def _check_awaited(
             if (message.body["state"], message.body["count"]) != (verdict.state, verdict.count):
                 raise Refused(
                     Reason.MALFORMED,
-                    "the message is about another state than the checks of all keyholders give",
+                    "the message is about a different state than the keyholders' checks give",
                 )
     if message.phase is MessageKind.OPEN:
         _check_total(message)
@@ -169,7 +172,9 @@ def _check_total(message: Message) -> None:
     try:
         from_bytes(unb64(message.body["total"]) or b"")
     except UsageError:
-        raise Refused(Reason.MALFORMED, "the share of the total is no field elements") from None
+        raise Refused(
+            Reason.MALFORMED, "the share of the total is not made of field elements"
+        ) from None
 
 
 def _check_batch(
@@ -182,4 +187,4 @@ def _check_batch(
     propose = server.read_message(admission.session, content)
     fits = len(message.body["values"]) == len(propose.body["digests"])
     if message.body["batch"] != propose.digest or not fits:
-        raise Refused(Reason.MALFORMED, "the check is not of the batch that was proposed")
+        raise Refused(Reason.MALFORMED, "the check is not of the proposed batch")

@@ -31,14 +31,14 @@ from sottovoce.server.service import Service
 
 WORDS_OF = {
     "unreadable": "a keyholder could not open its share",
-    "invalid": "the answers in it are none that may be given",
-    "inconsistent": "its shares do not fit together",
+    "invalid": "its answers are not valid",
+    "inconsistent": "its shares are inconsistent",
 }
-"""What a requester reads about a contribution that the keyholders dropped."""
+"""The text for requesters about a dropped contribution."""
 
 
 class RoundPhase(StrEnum):
-    """What is going on."""
+    """The phase of a sealed campaign."""
 
     DEALING = "dealing"
     COLLECTING = "collecting"
@@ -51,7 +51,7 @@ class RoundPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyholderProgress:
-    """One keyholder: who it is, when it was here, and what it has done."""
+    """One keyholder: its name, when it was last online, and its progress."""
 
     seat: int
     name: str
@@ -72,15 +72,15 @@ class Dropped:
 
     @property
     def words(self) -> str:
-        """The reason, as a requester reads it."""
+        """The reason in words, for requesters."""
         return WORDS_OF[self.reason]
 
 
 @dataclass(frozen=True, slots=True)
 class SealedProgress:
-    """A sealed campaign at a glance.
+    """The progress of a sealed campaign.
 
-    Of `uploads` contributions `checked` passed, and `waiting` are in no certified state yet.
+    Of `uploads` contributions, `checked` passed and `waiting` are not in a certified state yet.
     """
 
     phase: RoundPhase
@@ -97,7 +97,7 @@ class SealedProgress:
 
 
 def sealed_progress(service: Service, id: str) -> SealedProgress:
-    """How a sealed campaign gets on; a draft has not begun."""
+    """The progress of a sealed campaign; a draft has not begun."""
     with service.database.reading() as connection:
         stored = the_campaign(connection, id)
         sealed = sealed_sum(stored.campaign)
@@ -124,10 +124,10 @@ def sealed_progress(service: Service, id: str) -> SealedProgress:
 
 
 def open_without(service: Service, id: str) -> None:
-    """Give up contributions that are not certified, and open the last state that is.
+    """Discard contributions that are not certified, and open the last certified state.
 
-    Only while no keyholder has confirmed a later one: whoever has will not go back, since two
-    opened sums could be told apart.
+    This is possible only while no keyholder has confirmed a later state: a keyholder never goes
+    back, because the difference of two opened sums would reveal more.
     """
     admission, key = sealed_admission(service, id), coordinator_key(service)
     sealed = admission.session.sealed
@@ -148,14 +148,14 @@ def open_without(service: Service, id: str) -> None:
 
 def _check_opens(campaign: Campaign, sealed: SealedSum, state: SealedState, checked: int) -> None:
     if campaign.state is not State.CLOSED:
-        raise Refused(Reason.NOT_OPEN, "the campaign still takes answers: close it first")
+        raise Refused(Reason.NOT_OPEN, "the campaign is still open; close it first")
     if state.is_dead:
-        raise Refused(Reason.CONFLICT, "nothing can be opened in this campaign any more")
+        raise Refused(Reason.CONFLICT, "nothing can be opened in this campaign")
     if state.senders(MessageKind.CONFIRM, state.certified + 1):
         raise Refused(
             Reason.CONFLICT,
-            "a keyholder has confirmed a later set already, and never opens an earlier one: wait "
-            "for the others",
+            "a keyholder has confirmed a later set and never opens an earlier one; wait for the "
+            "others",
         )
     if checked < sealed.minimum:
         raise Refused(Reason.CONFLICT, _too_few(checked, sealed.minimum))
@@ -197,7 +197,7 @@ def _phase(connection: Connection, stored: Stored, state: SealedState) -> RoundP
 
 
 def _dropped(connection: Connection, campaign: int, verdicts: Sequence[Verdict]) -> list[Dropped]:
-    """By pseudonym: the order of arrival is kept to the server."""
+    """Dropped contributions by pseudonym: the order of arrival stays on the server."""
     failed = {bytes.fromhex(digest): why for each in verdicts for digest, why in each.failed}
     workers = workers_of(connection, campaign, failed) if failed else {}
     found = (Dropped(worker, failed[digest]) for digest, worker in workers.items())
@@ -212,7 +212,7 @@ def _problem(
     keyholders: Sequence[KeyholderProgress],
     checked: int,
 ) -> str | None:
-    """What stands in the way, if anything does."""
+    """The obstacle, if there is one."""
     if state.is_dead:
         return _noted(connection, stored.number, MessageKey(DEAD, SERVER, 0))
     if state.closing is not None:
@@ -229,7 +229,7 @@ def _problem(
 
 
 def _disagreement(connection: Connection, campaign: int, state: SealedState) -> str | None:
-    """What the last comparison of all opened shares found."""
+    """The result of the last comparison of all opened shares."""
     numbers = [key.number for key in state.keys if key.phase == AGREEMENT]
     if not numbers:
         return None
@@ -237,7 +237,7 @@ def _disagreement(connection: Connection, campaign: int, state: SealedState) -> 
 
 
 def _absent(state: SealedState, keyholders: Sequence[KeyholderProgress]) -> str | None:
-    """Whose turn it is and who is not here."""
+    """The keyholders whose turn it is and who are offline."""
     idle = (WorkKind.WAIT, WorkKind.DONE)
     away = [
         f"keyholder {each.seat} ({each.name})"

@@ -1,4 +1,4 @@
-"""Where a sealed campaign stands: a function of which messages there are."""
+"""The state of a sealed campaign, as a function of the stored messages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sottovoce.securesum.committee.messages import MessageKind, WorkKind
 from sottovoce.server.database.sealed_campaigns import SERVER, MessageKey, message_keys
 
 VERDICT, DEAD, AGREEMENT = "verdict", "dead", "agreement"
-"""What the server notes beside the messages: what they come to. Nobody signs it.
+"""Unsigned notes of the server next to the messages: their results.
 
-A verdict is noted for each batch, death once, and whether so many shares of the total agree.
+There is a verdict per batch, one note of death, and whether the shares of the total agree.
 """
 
 NONE = -1
@@ -21,7 +21,7 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class KeyholderWork:
-    """What a keyholder shall do, and about which batch."""
+    """A keyholder's next step, and its batch."""
 
     kind: WorkKind
     number: int | None = None
@@ -29,9 +29,9 @@ class KeyholderWork:
 
 @dataclass(frozen=True, slots=True)
 class SealedState:
-    """The messages there are, of a campaign with so many keyholders.
+    """The stored messages of a campaign with `seats` keyholders.
 
-    Batches are proposed one after another: the next when all have confirmed the last.
+    Batches are proposed one after another: the next after all have confirmed the last.
     """
 
     keys: frozenset[MessageKey]
@@ -39,19 +39,19 @@ class SealedState:
 
     @classmethod
     def of(cls, connection: Connection, campaign: int, seats: int) -> SealedState:
-        """As it is now."""
+        """The current state."""
         return cls(message_keys(connection, campaign), seats)
 
     def senders(self, phase: str, number: int = 0) -> set[int]:
-        """Which seats have sent a message."""
+        """The seats that have sent a message."""
         return {k.sender for k in self.keys if (k.phase, k.number) == (phase, number)}
 
     def has_all(self, phase: str, number: int = 0) -> bool:
-        """Whether all keyholders have."""
+        """Whether all keyholders have sent it."""
         return len(self.senders(phase, number)) == self.seats
 
     def has(self, phase: str, number: int = 0, sender: int = SERVER) -> bool:
-        """Whether there is this message."""
+        """Whether this message is stored."""
         return MessageKey(phase, sender, number) in self.keys
 
     @property
@@ -61,12 +61,12 @@ class SealedState:
 
     @property
     def proposed(self) -> int:
-        """The last batch that was proposed; 0 is the deals, -1 nothing."""
+        """The last proposed batch; 0 holds the deals, -1 is none."""
         return max((k.number for k in self.keys if k.phase == MessageKind.PROPOSE), default=NONE)
 
     @property
     def certified(self) -> int:
-        """The last batch that all keyholders have confirmed; -1 where there is none."""
+        """The last batch that all keyholders have confirmed; -1 if there is none."""
         last = self.proposed
         return last if last < 0 or self.has_all(MessageKind.CONFIRM, last) else last - 1
 
@@ -77,7 +77,7 @@ class SealedState:
 
     @property
     def opens(self) -> set[int]:
-        """Who has opened its share of the total."""
+        """The keyholders that have opened their share of the total."""
         return set() if self.closing is None else self.senders(MessageKind.OPEN, self.closing)
 
     def confirmed(self, seat: int) -> int | None:
@@ -88,7 +88,7 @@ class SealedState:
         return max(numbers, default=None)
 
     def work(self, seat: int) -> KeyholderWork:
-        """What a keyholder shall do now."""
+        """A keyholder's next step."""
         if self.is_dead:
             return KeyholderWork(WorkKind.DEAD)
         if not self.has(MessageKind.DEAL, sender=seat):

@@ -1,8 +1,8 @@
-"""Transitions of a sealed campaign: what is next, decided and done in one transaction.
+"""Transitions of a sealed campaign: the next step is decided and done in one transaction.
 
-Where a campaign stands follows from its rows alone, and what the server signs is stored before
-anybody is shown it. So a server that was killed goes on where it was, and says the same again.
-Batches fall due while nobody sends a message: campaigns are looked at every few seconds.
+The state of a campaign follows from its rows alone, and the server's messages are stored before
+they are sent. A killed server therefore continues where it was and sends the same messages. Batches
+can become due without a new message, so campaigns are checked every few seconds.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from sottovoce.server.sealed.state import AGREEMENT, DEAD, VERDICT, SealedState
 from sottovoce.server.service import Service
 
 MOST_BYTES = 64 << 20
-"""Bytes of the contributions in one batch, unless it is one alone."""
+"""The most bytes of contributions in one batch, unless it has only one."""
 
 EVER = 1 << 30
 """A number beyond all batches."""
 
 
 LOOK = 2.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 log = logging.getLogger("sottovoce.sealed")
 
 
 class Due(Enum):
-    """What the server has to do."""
+    """The server's next step."""
 
     PROPOSE_DEALS = auto()
     JUDGE = auto()
@@ -72,19 +72,19 @@ class Due(Enum):
     CLOSE = auto()
     OPEN = auto()
     COMPARE = auto()
-    """More shares of the total came after it was opened: do they agree?"""
+    """More shares of the total arrived after it was opened: check whether they agree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the checks of a batch come to: its state, and how many passed up to and with it."""
+    """The result of a batch's checks: its state, and how many have passed so far."""
 
     state: str
     count: int
     failed: tuple[tuple[str, str], ...] = ()
 
     def text(self) -> bytes:
-        """As it is stored."""
+        """The stored format."""
         failed = [list(each) for each in self.failed]
         document = {"state": self.state, "count": self.count, "failed": failed}
         return canonical(document).encode("ascii")
@@ -98,7 +98,7 @@ class Verdict:
 
 
 def advance(service: Service, id: str) -> bool:
-    """Do all that is due in a campaign; whether anything was. Wakes those who wait for it."""
+    """Do everything that is due in a campaign; return whether anything was. Wakes waiters."""
     admission, key = sealed_admission(service, id), coordinator_key(service)
     moved = service.change(
         lambda connection: _advanced(connection, admission, key, service.attendance)
@@ -111,7 +111,7 @@ def advance(service: Service, id: str) -> bool:
 def what_is_due(
     connection: Connection, stored: Stored, admission: SealedAdmission, attendance: Attendance
 ) -> Due | None:
-    """The next thing that the server has to do, if there is any."""
+    """The server's next step, if there is one."""
     number, sealed = stored.number, admission.session.sealed
     state = SealedState.of(connection, number, sealed.seats)
     if state.is_dead:
@@ -137,7 +137,7 @@ def what_is_due(
 
 
 def verdict_of(connection: Connection, campaign: int, number: int) -> Verdict:
-    """The verdict on a batch, which must be there."""
+    """The verdict on a batch, which must exist."""
     content = find_message(connection, campaign, MessageKey(VERDICT, SERVER, number))
     assert content is not None  # noqa: S101 - whoever asks has seen its key
     return Verdict.parse(content)
@@ -229,7 +229,7 @@ def _propose(
 
 
 def _fitting(waiting: Sequence[WaitingContribution]) -> list[WaitingContribution]:
-    """As many as fit into a batch, and always one."""
+    """As many contributions as fit into a batch, and at least one."""
     lengths = np.cumsum([each.length for each in waiting])
     count = max(1, int(np.searchsorted(lengths, MOST_BYTES, side="right")))
     return list(waiting[:count])
@@ -253,9 +253,9 @@ def _judge(connection: Connection, admission: SealedAdmission, number: int) -> N
 
 
 def _open(connection: Connection, admission: SealedAdmission) -> None:
-    """The totals, as soon as enough keyholders have opened; whether all later shares agree.
+    """Open the totals once enough keyholders have sent shares; check that later shares agree.
 
-    Shares on another polynomial show that somebody lies, not who: nothing is guessed.
+    Shares on a different polynomial show that a keyholder is dishonest, but not which one.
     """
     closing = SealedState.of(connection, admission.number, admission.session.sealed.seats).closing
     assert closing is not None  # noqa: S101 - something was opened
@@ -279,7 +279,7 @@ def _open(connection: Connection, admission: SealedAdmission) -> None:
 def _answered(
     connection: Connection, admission: SealedAdmission, upto: int
 ) -> npt.NDArray[np.int64] | None:
-    """How many of the contributions in the total have each task; None where that is hidden."""
+    """How many contributions in the total have each task; None if that is hidden."""
     session = admission.session
     if session.sealed.hidden:
         return None
@@ -299,7 +299,7 @@ def _words(text: str | None) -> bytes:
 
 
 def advance_all(service: Service) -> None:
-    """Do what is due in every sealed campaign. One that fails does not hold up the others."""
+    """Do what is due in every sealed campaign. A failing one does not delay the others."""
     with service.database.reading() as connection:
         ids = sealed_ids(connection)
     for id in ids:
@@ -307,13 +307,13 @@ def advance_all(service: Service) -> None:
             if _is_due(service, id):
                 advance(service, id)
         except Exception as error:
-            # The message may hold what was read: only the kind of error is kept.
+            # The message could contain data: only the type of the error is logged.
             log.warning("a sealed campaign waits", extra={"error": type(error).__name__})
 
 
 @contextmanager
 def scheduled_advances(service: Service, *, look: float = LOOK) -> Iterator[None]:
-    """Do what falls due while the block runs."""
+    """Do what becomes due while the block runs."""
 
     def watch(done: threading.Event) -> None:
         while not done.wait(look):
@@ -327,7 +327,7 @@ def scheduled_advances(service: Service, *, look: float = LOOK) -> Iterator[None
 
 
 def _is_due(service: Service, id: str) -> bool:
-    """Whether there is anything to do: looked up without the writer, which has others to serve."""
+    """Whether there is anything to do; checked without the writer, to keep it free."""
     admission = sealed_admission(service, id)
     with service.database.reading() as connection:
         stored = find_campaign(connection, id)

@@ -1,4 +1,4 @@
-"""The application: no globals, everything from its settings."""
+"""Builds the application from its settings, without globals."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ API = (
 )
 VERSION_ONE = "/api/v1"
 QUIET = frozenset({"worker", "keyholder", "member", "health", "files"})
-"""Routes that leave no line: a worker's would put a time beside a report, others say little."""
+"""Routes that are not logged: workers' would link a time to a report, others add little."""
 
 SELDOM = 15
-"""Seconds between two looks that cost a query."""
+"""Seconds between two samples of gauges that need a query."""
 
 log = logging.getLogger("sottovoce.web")
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A part of the service from a room above the server: routes, pages and background jobs.
+    """A part of the service from another package: routes, pages and background jobs.
 
-    A job runs while its block does. Routes come after the server's own.
+    A job runs while its context is open. Routes come after the server's own.
     """
 
     api: Sequence[APIRouter] = ()
@@ -85,7 +85,7 @@ class Feature:
 def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> FastAPI:
     """The service over HTTP. The database must have this release's schema.
 
-    It has all features of this release, unless others are given.
+    It has all features of this release unless others are given.
     """
     chosen = [filled("web.feature").FEATURE] if features is None else features
     metrics = Metrics()
@@ -97,7 +97,7 @@ def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> 
         redoc_url=None,
         openapi_url=f"{VERSION_ONE}/openapi.json",
         responses=PROBLEMS,
-        redirect_slashes=False,  # a redirect would repeat whatever Host was sent
+        redirect_slashes=False,  # a redirect would repeat the Host header
     )
     app.state.settings, app.state.metrics = settings, metrics
     add_handlers(app)
@@ -110,7 +110,7 @@ def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> 
     for router in (*own, *(router for each in chosen for router in each.pages)):
         app.include_router(router)
         observed |= _observed(router, "")
-    static = GZipMiddleware(StaticFiles(directory=STATIC))  # a phone loads a third of the bytes
+    static = GZipMiddleware(StaticFiles(directory=STATIC))  # a third of the bytes for a phone
     app.mount("/static", static)
     observed[static] = ObservedRoute("/static/{file}", is_quiet=True)
     openapi.describe(app)
@@ -149,7 +149,7 @@ def _lifespan(
 
 
 async def _sample(service: Service, metrics: Metrics) -> None:
-    """What is not counted but looked at: what waits to be written, and to be inferred."""
+    """Sample the gauges: reports waiting to be written and to be inferred."""
     for second in count():
         metrics.waiting.set(service.writer.waiting)
         if second % SELDOM == 0:
@@ -164,7 +164,7 @@ def _behind(service: Service) -> int:
 
 
 def _observed(router: APIRouter, prefix: str) -> dict[Any, ObservedRoute]:
-    """How the requests of each route are told."""
+    """How the requests of each route are logged."""
     return {
         route.endpoint: ObservedRoute(
             prefix + route.path,

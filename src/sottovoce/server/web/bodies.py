@@ -1,4 +1,4 @@
-"""Bodies that routes share: days, tasks, domains, and the draft of a campaign."""
+"""Bodies shared by routes: days, tasks, domains, and the draft of a campaign."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 class Asked(BaseModel):
-    """A body as a request has it: types are taken at their word, unknown fields are refused."""
+    """A request body: types are strict, and unknown fields are refused."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         strict=True, extra="forbid", allow_inf_nan=False
@@ -50,7 +50,7 @@ def _day(value: Any) -> date:
     if isinstance(value, date):
         return value
     if not (isinstance(value, str) and _ISO_DAY.fullmatch(value)):
-        raise ValueError("a day is written as 2031-12-24")
+        raise ValueError("write the day as 2031-12-24")
     return date.fromisoformat(value)
 
 
@@ -59,13 +59,13 @@ Day = Annotated[date, BeforeValidator(_day), Field(examples=["2031-12-24"])]
 
 
 class TaskBody(Asked):
-    """A task: its name in tables, what a worker reads, and perhaps an image."""
+    """A task: its name in tables, its text for workers, and an optional image."""
 
     task: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["leaf-17"])
     text: str | None = Field(
         None,
         max_length=LONGEST_TEXT,
-        description="Plain text. The task's name if it is left out.",
+        description="Plain text. Default: the task's name.",
         examples=["Which tree is this leaf from?"],
     )
     image: str | None = Field(
@@ -78,7 +78,7 @@ class TaskBody(Asked):
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """A task as an answer has it."""
+        """A task in a response."""
         return cls(task=task.name, text=task.text, image=task.image)
 
 
@@ -86,15 +86,15 @@ LIST_OF_TASKS: dict[str, Any] = {
     "type": "array",
     "items": {"$ref": "#/components/schemas/TaskBody"},
 }
-"""How a list of tasks is described where it is looked into by hand."""
+"""The schema of a list of tasks that is validated by hand."""
 
 
 Coordinator: TypeAlias = Callable[[], str]
-"""The public half of the server's signing key, which is made when it is first asked for."""
+"""The server's public signing key, made on first use."""
 
 
 class LabelsBody(Asked):
-    """Answers are one of some labels; ordinal ones go from least to most."""
+    """Answers are labels; ordinal labels go from least to most."""
 
     kind: Literal["categorical", "ordinal"]
     labels: Annotated[list[str | int | float | bool], FailFast()] = Field(
@@ -107,7 +107,7 @@ class LabelsBody(Asked):
 
 
 class NumbersBody(Asked):
-    """Answers are numbers from low to high, in steps where one is given."""
+    """Answers are numbers from low to high, in steps if a step is given."""
 
     kind: Literal["numeric"]
     low: float
@@ -136,28 +136,31 @@ class KeyholderBody(Asked):
 
 
 class SealedBody(Asked):
-    """Who opens the totals of a sealed campaign, and what is added up."""
+    """The keyholders of a sealed campaign, and the totals they open."""
 
     keyholders: list[KeyholderBody] = Field(
         default_factory=list,
         max_length=MOST_SEATS,
-        description="Their cards, in the order of their seats. Left out: a draft that cannot open.",
+        description="Their cards, in the order of their seats. A draft without them cannot open.",
     )
     degree: int = Field(
-        1, ge=1, le=MOST_SEATS, description="How many of them may collude and learn nothing."
+        1,
+        ge=1,
+        le=MOST_SEATS,
+        description="How many of them may collude and learn nothing.",
     )
     minimum: int = Field(
-        10, ge=2, le=MOST_MINIMUM, description="The fewest contributions that are opened."
+        10, ge=2, le=MOST_MINIMUM, description="The fewest contributions in an opened total."
     )
     layout: Literal["votes", "sum", "histogram"] | None = Field(
-        None, description="What is added up. Left out: votes for labels, sums for numbers."
+        None, description="What is added up. Default: votes for labels, sums for numbers."
     )
     size: int | None = Field(
         None, ge=2, le=MOST_STEPS, description="Steps of a sum, or bins of a histogram."
     )
 
     def parameters(self, coordinator: str) -> dict[str, Any]:
-        """The same as calibration takes it."""
+        """The parameters for calibration."""
         keyholders = tuple(keyholder.made() for keyholder in self.keyholders)
         named = {"keyholders": keyholders, "coordinator": coordinator}
         chosen = {"layout": self.layout, "size": self.size}
@@ -171,16 +174,16 @@ class SealedBody(Asked):
 
 
 class PrivacyBody(Asked):
-    """The guarantee a policy shall be made for. Making it may take seconds."""
+    """The guarantee that a policy is calibrated for. Calibration may take seconds."""
 
     epsilon: float = Field(gt=0, examples=[1.0])
     unit: Literal["answer", "worker"] = Field(
-        "answer", description="What epsilon is for: each answer, or all answers of a worker."
+        "answer", description="What epsilon covers: each answer, or all answers of a worker."
     )
     delta: float = Field(0.0, ge=0, lt=1)
     answers: int = Field(ge=1, le=MOST_ANSWERS, description="The most answers of a worker.")
     hide_participation: bool = Field(
-        False, description="Whether it stays private which tasks a worker answered."
+        False, description="Whether the policy hides which tasks a worker answered."
     )
     mechanism: str | None = Field(
         None,
@@ -192,22 +195,22 @@ class PrivacyBody(Asked):
         None, ge=1, description="How many answers a worker sends if the unit is the worker."
     )
     parameters: dict[str, bool | int | float | str] = Field(
-        default_factory=dict, description="What the mechanism's calibration is told besides."
+        default_factory=dict, description="Further parameters of the mechanism's calibration."
     )
     show_draw: Literal["before_send", "after_send"] = Field(
         "before_send",
-        description="When a worker sees what was drawn for it: before it sends it, or after.",
+        description="When a worker sees the drawn reports: before or after sending.",
     )
     sealed: SealedBody | None = Field(None, description="For the mechanism sealed-sum only.")
 
     @model_validator(mode="after")
     def _seals_as_it_says(self) -> Self:
         if self.sealed is not None and not is_sealed(self.mechanism or ""):
-            raise ValueError(f"keyholders are for the mechanism {SealedSum.name}: say it too")
+            raise ValueError(f"keyholders need the mechanism {SealedSum.name}; set it too")
         return self
 
     def target(self) -> Target:
-        """The same as calibrations take it."""
+        """The target for calibrations."""
         return Target(
             self.epsilon,
             Unit(self.unit),
@@ -219,13 +222,13 @@ class PrivacyBody(Asked):
         )
 
     def planned(self) -> dict[str, Any]:
-        """What calibration is told besides, for a plan: without keyholders."""
+        """Further calibration parameters for a plan: without keyholders."""
         sealed = {} if self.sealed is None else self.sealed.parameters("")
         named = ("keyholders", "coordinator")
         return dict(self.parameters) | {k: v for k, v in sealed.items() if k not in named}
 
     def policy(self, domain: Domain, coordinator: Coordinator) -> Policy:
-        """The policy that was asked for; one for sealed answers pins the server's key."""
+        """The requested policy; one for sealed answers pins the server's key."""
         parameters: dict[str, Any] = dict(self.parameters)
         if self.sealed is not None:
             parameters |= self.sealed.parameters(coordinator())
@@ -235,7 +238,7 @@ class PrivacyBody(Asked):
 
 
 class DraftBody(Asked):
-    """What a campaign asks and promises: a policy, or a domain and the privacy asked for."""
+    """A campaign's terms: a policy, or a domain and the requested privacy."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -251,15 +254,15 @@ class DraftBody(Asked):
         min_length=1, max_length=LONGEST_TEXT, examples=["Which tree is this leaf from?"]
     )
     unit: str | None = Field(
-        None, max_length=LONGEST_UNIT, description="What numbers are in.", examples=["°C"]
+        None, max_length=LONGEST_UNIT, description="The unit of numbers.", examples=["°C"]
     )
     quota: int | None = Field(
         None, ge=1, le=MOST_WORKERS, description="How many workers may take part."
     )
     closes_on: Day | None = Field(
-        None, description="The first day (UTC) on which no report is taken."
+        None, description="The first day (UTC) on which no report is accepted."
     )
-    # Looked into one by one by whoever has time: a million at once would keep everybody waiting.
+    # Validated later, one by one: validating a million at once would block other requests.
     tasks: Annotated[list[Any], WithJsonSchema(LIST_OF_TASKS)] | None = Field(
         None, min_length=1, max_length=MOST_TASKS
     )
@@ -276,7 +279,7 @@ class DraftBody(Asked):
         return self
 
     def terms(self, coordinator: Coordinator) -> Terms:
-        """The terms, with a policy that keeps its promise. May take seconds."""
+        """The terms, with a verified policy. May take seconds."""
         policy = self._policy(coordinator)
         return Terms(self.title, self.question, policy, self.unit, self.quota, self.closes_on)
 
@@ -302,7 +305,7 @@ def _task(place: int, given: Any) -> Task:
 
 
 def campaign_fields(campaign: Campaign) -> dict[str, Any]:
-    """What requesters and workers are shown alike of a campaign."""
+    """The fields of a campaign that both requesters and workers see."""
     terms = campaign.terms
     return {
         "id": campaign.id,

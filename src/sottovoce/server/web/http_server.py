@@ -1,4 +1,4 @@
-"""A server process, or several: sockets, limits, and an end that loses nothing.
+"""Runs one or several server processes: sockets, limits, and a clean shutdown.
 
 Connections that send too slowly, or too much before they begin, are ended.
 """
@@ -37,31 +37,31 @@ from sottovoce.server.web.settings import Settings
 MOST_CONNECTIONS = 8192
 
 SPARE_FILES = 128
-"""Files a process needs besides its connections."""
+"""Files a process needs in addition to its connections."""
 
 KEEP_ALIVE = 15
 """Seconds a connection may idle between two requests."""
 
 GRACE = 8
-"""Seconds for what was taken to be finished when the server stops."""
+"""Seconds to finish accepted requests when the server stops."""
 
 STARTING = 60
-"""Seconds for a process to say that it lives: on a busy machine it takes some to start."""
+"""Seconds for a process to report that it is alive: starting takes time on a busy machine."""
 
 TURN = 0.001
-"""Seconds a thread may keep others waiting: what the one that writes holds, other servers wait for.
+"""Seconds a thread may run before it yields: other servers wait for the thread that writes.
 
-Python's own 5 ms, each time PostgreSQL answers, made them wait for most of their time.
+With Python's default of 5 ms at each reply of PostgreSQL, they spent most of their time waiting.
 """
 
 INTERRUPTED = 130
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """HTTP/1.1 as uvicorn speaks it, for strangers.
+    """uvicorn's HTTP/1.1 with limits for untrusted clients.
 
-    uvicorn waits for ever: for a request's first line, for the rest of its body, for a reader that
-    does not read. Each would hold a connection; a head without end would fill the memory.
+    uvicorn waits without limit for a request's first line, for the rest of its body, and for a
+    reader that does not read. Each would hold a connection; an endless head would fill the memory.
     """
 
     LONGEST_HEAD = 32_768
@@ -71,9 +71,9 @@ class ImpatientProtocol(HttpToolsProtocol):
     PAUSE_SECONDS = 20.0
     """Between two pieces of a body."""
     BODY_SECONDS = 600.0
-    """For a whole request, however steadily it drips."""
+    """For a whole request."""
     LINGER_SECONDS = 5.0
-    """For the rest of a request that is answered already, so that the answer is read."""
+    """For the rest of a request that has been answered, so that the client reads the answer."""
     UNREAD_SECONDS = 60.0
     """For a reader to go on reading."""
     CHECK_SECONDS = 5.0
@@ -117,7 +117,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, in the one shape."""
+        """Refuse a malformed request with a problem document."""
         refused = problem_response(Refused(Reason.MALFORMED, msg), status=HTTPStatus.BAD_REQUEST)
         lines = [b"HTTP/1.1 400 Bad Request", b"connection: close"]
         lines += [b"%s: %s" % header for header in refused.raw_headers]
@@ -125,7 +125,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        # What uvicorn says where there are too many connections has another shape.
+        # uvicorn's own reply to too many connections has another format.
         told: Any = _too_many if app is service_unavailable else app
         super()._start_asgi_task(cycle, told)
 
@@ -138,7 +138,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def _check(self) -> None:
-        if self.flow.read_paused:  # it is our side that lets the other wait
+        if self.flow.read_paused:  # the server keeps the client waiting
             self._heard = self.loop.time()
         if self._is_tried(self.loop.time()):
             self.transport.abort()
@@ -146,7 +146,7 @@ class ImpatientProtocol(HttpToolsProtocol):
             self._checking = self.loop.call_later(self.CHECK_SECONDS, self._check)
 
     def _is_tried(self, now: float) -> bool:
-        """Whether patience has ended."""
+        """Whether the time limit has passed."""
         if self._unread is not None and now - self._unread > self.UNREAD_SECONDS:
             return True
         if self._began is None:
@@ -159,7 +159,7 @@ class ImpatientProtocol(HttpToolsProtocol):
 
 
 async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
-    refused = Refused(Reason.BUSY, "the server has too many connections: try again later")
+    refused = Refused(Reason.BUSY, "the server has too many connections; try again later")
     response = problem_response(refused, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
@@ -167,13 +167,13 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that takes connections, which wait until the server runs. Port 0: any free one."""
+    """A listening socket. Connections wait until the server runs. Port 0 is any free port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (socket.gaierror, UnicodeError):
-        raise UsageError(f"there is no host {host!r} here: try --host 127.0.0.1") from None
+        raise UsageError(f"this machine has no host {host!r}; try --host 127.0.0.1") from None
     with socket.socket(family, kind, protocol) as bound:
         if os.name == "posix":
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -183,7 +183,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UsageError(
-                f"port {port} of {host} cannot be used ({reason}): choose another with --port"
+                f"port {port} of {host} cannot be used ({reason}); choose another with --port"
             ) from None
         yield bound
 
@@ -197,9 +197,9 @@ def run(
     metrics_port: int | None = None,
     log_format: LogFormat = LogFormat.json,
 ) -> None:
-    """Serve until told to stop: finish what was taken, write what waits, end.
+    """Serve until told to stop: finish accepted requests, write queued reports, exit.
 
-    `ready` is called when nothing is left that could be wrong with what was asked.
+    `ready` is called once all settings have been checked.
     """
     set_up_logs(log_format)
     sys.setswitchinterval(TURN)
@@ -219,14 +219,14 @@ def run(
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server; who asks twice that it ends is not kept waiting.
+    """uvicorn's server; a second stop signal ends it at once.
 
-    Nor does it wait for keyholders that wait for work.
+    It does not wait for long polls of keyholders.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit and sig == signal.SIGINT:
-            # What was acknowledged is on the disk, and nothing else was promised.
+            # Acknowledged reports are on disk already.
             os._exit(INTERRUPTED)
         super().handle_exit(sig, frame)
         if isinstance(self.config.app, FastAPI) and hasattr(self.config.app.state, "service"):
@@ -234,7 +234,7 @@ class Server(uvicorn.Server):
 
 
 def _application(settings: Settings, log_format: LogFormat) -> FastAPI:
-    """The application in a process of its own, where nothing is set up yet."""
+    """The application in a new process, where nothing is set up yet."""
     set_up_logs(log_format)
     sys.setswitchinterval(TURN)
     return build_app(settings)
@@ -251,7 +251,7 @@ def _configured(app: object, processes: int = 1) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        # Nothing here depends on who connects or over what: no header is believed.
+        # No forwarding header is trusted: nothing here depends on the client's address.
         proxy_headers=False,
         limit_concurrency=_most_connections(),
         timeout_keep_alive=KEEP_ALIVE,
@@ -261,7 +261,7 @@ def _configured(app: object, processes: int = 1) -> uvicorn.Config:
 
 
 def _most_connections() -> int:
-    """As many as the system gives files for, up to our own limit."""
+    """As many as the system's file limit allows, up to our own limit."""
     if sys.platform == "win32":
         return MOST_CONNECTIONS
     import resource
@@ -276,7 +276,7 @@ def _most_connections() -> int:
 
 @contextmanager
 def _quiet_signals() -> Iterator[None]:
-    """uvicorn repeats the signal that stopped it; here the command goes on and ends well."""
+    """Swallow the signal that uvicorn raises again, so that the command exits cleanly."""
     handled = (signal.SIGINT, signal.SIGTERM)
     before = {one: signal.signal(one, lambda *_: None) for one in handled}
     try:
@@ -288,7 +288,7 @@ def _quiet_signals() -> Iterator[None]:
 
 @contextmanager
 def _shared_counts() -> Iterator[Path]:
-    """A folder in which several processes keep their counts."""
+    """A folder in which several processes store their metrics."""
     with tempfile.TemporaryDirectory(prefix="sottovoce-counts-") as folder:
         os.environ[FOLDER] = folder
         try:
@@ -299,7 +299,7 @@ def _shared_counts() -> Iterator[Path]:
 
 @contextmanager
 def _metrics_at(port: int | None, registry: CollectorRegistry) -> Iterator[None]:
-    """The counts on a port of this machine only, where no token is asked for."""
+    """Metrics on a port of this machine only, without a token."""
     if port is None:
         yield
         return
@@ -308,7 +308,7 @@ def _metrics_at(port: int | None, registry: CollectorRegistry) -> Iterator[None]
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"port {port} cannot be used ({reason}): choose another with --metrics-port"
+            f"port {port} cannot be used ({reason}); choose another with --metrics-port"
         ) from None
     try:
         yield

@@ -1,8 +1,8 @@
-"""What the server writes about itself: structured lines, with nothing of what was sent.
+"""The server's logs: structured lines that contain nothing that was sent.
 
-A line has a time, a level, an event and fields from a fixed list. Events are texts from the source
-code, never filled in with values; errors are told by their kind and their place, since a message
-may quote what was sent. Addresses are written as templates, without identifiers.
+A line has a time, a level, an event and fields from a fixed list. Events are constant texts from
+the source code. Errors are logged by type and place, because a message could quote what was sent.
+Addresses are logged as templates, without identifiers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, TextIO
 FIELDS = (
     "method", "route", "status", "milliseconds", "reason", "error", "place", "seconds", "count",
 )  # fmt: skip
-"""What a line may hold besides time, level and event."""
+"""The allowed fields of a line, in addition to time, level and event."""
 
 LONGEST = 200
 ERROR_FRAMES = 4
@@ -36,7 +36,7 @@ class LogFormat(StrEnum):
 
 
 class _Lines(logging.Formatter):
-    """One line for each record; what cannot be trusted to hold no value is left out."""
+    """One line per record. Parts that could contain sent values are left out."""
 
     def fields(self, record: logging.LogRecord) -> dict[str, Any]:
         found: dict[str, Any] = {"event": _event(record)}
@@ -52,7 +52,7 @@ class _Lines(logging.Formatter):
 
 
 class JsonLines(_Lines):
-    """One JSON object for each record."""
+    """One JSON object per record."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -63,7 +63,7 @@ class JsonLines(_Lines):
 
 
 class TextLines(_Lines):
-    """A line as people read it, in local time."""
+    """A readable line, in local time."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
@@ -74,7 +74,7 @@ class TextLines(_Lines):
 
 
 class WholeLines(logging.StreamHandler[TextIO]):
-    """Begins a new line after one that a full disk has torn."""
+    """Starts a new line after one that a full disk cut off."""
 
     is_torn = False
 
@@ -94,7 +94,7 @@ class WholeLines(logging.StreamHandler[TextIO]):
 
 
 class RateLimitFilter(logging.Filter):
-    """Lets the same line of another library through once a second: floods are cheap to send."""
+    """Limits each line of another library to one per second, against floods."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ def set_up_logs(format: LogFormat, stream: TextIO | None = None) -> None:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], name != "uvicorn.access"
         logger.setLevel(logging.WARNING)
-    # What Python itself would print with all values: a failed line, an error that ends a thread.
+    # Python itself would print these with all values: a failed line, an error that ends a thread.
     logging.raiseExceptions = False
     logging.captureWarnings(True)
     threading.excepthook = lambda ended: _unexpected(
@@ -132,7 +132,7 @@ def set_up_logs(format: LogFormat, stream: TextIO | None = None) -> None:
 
 
 def described(error: BaseException) -> dict[str, str]:
-    """An error's kind and the places it came through, without its message."""
+    """An error's type and traceback places, without its message."""
     frames = traceback.extract_tb(error.__traceback__)[-ERROR_FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
     return {"error": type(error).__name__, "place": " > ".join(places)}
@@ -148,7 +148,7 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 
 def _event(record: logging.LogRecord) -> str:
-    """The text in the source code. Of other libraries only uvicorn's, which are known."""
+    """The record's constant text. Of other libraries, only uvicorn's texts are kept."""
     if not isinstance(record.msg, str):
         return f"{record.name}: {type(record.msg).__name__}"
     if _is_ours(record):

@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus. No label holds anything that was sent."""
+"""Prometheus metrics of the server. No label holds anything that was sent."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from sottovoce.version import __version__
 __all__ = ["CONTENT_TYPE_LATEST", "FOLDER", "Metrics", "registry_of_all"]
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Where several processes keep their counts, so that they add up. Prometheus's own variable."""
+"""The folder in which several processes store their metrics (Prometheus's variable)."""
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 STORED, REPLAYED, CUT_OFF = "stored", "replayed", "cut_off"
 
 
 class Metrics:
-    """The counts of one server, in a registry of their own."""
+    """The metrics of one server, in their own registry."""
 
     def __init__(self) -> None:
-        # They would tell when the first report came, to the millisecond.
+        # Creation times would reveal when the first report arrived, to the millisecond.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry: CollectorRegistry = CollectorRegistry()
         counter = partial(Counter, registry=self.registry)
@@ -79,11 +79,11 @@ class Metrics:
         ProcessCollector(registry=self.registry)
 
     def count_report(self, outcome: str) -> None:
-        """One more submission, and what became of it."""
+        """Count a submission and its outcome."""
         self._outcomes[outcome].inc()
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
-        """One more request; `route` is a template, `method` one of a few."""
+        """Count a request; `route` is a template, `method` one of a few."""
         key = (route, method, status)
         counter = self._requests.get(key)
         if counter is None:
@@ -95,20 +95,20 @@ class Metrics:
         histogram.observe(seconds)
 
     def text(self) -> bytes:
-        """All counts, as Prometheus reads them; with several processes, those of all."""
+        """All metrics in Prometheus's text format; with several processes, their sum."""
         folder = os.environ.get(FOLDER)
         return generate_latest(registry_of_all(Path(folder)) if folder else self.registry)
 
 
 def registry_of_all(folder: Path) -> CollectorRegistry:
-    """The counts of all processes that keep theirs in the folder."""
+    """The metrics of all processes that store theirs in the folder."""
     registry = CollectorRegistry()
     registry.register(_AllProcesses(folder))
     return registry
 
 
 class _AllProcesses(Collector):
-    """Adds up whenever somebody looks."""
+    """Sums the metrics of all processes at each scrape."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -120,7 +120,7 @@ class _AllProcesses(Collector):
         return found
 
     def _forget_the_dead(self) -> None:
-        """Remove what processes that have ended said about now; their counts stay."""
+        """Remove the gauges of ended processes; their counters stay."""
         for file in self._folder.glob("gauge_live*_*.db"):
             try:
                 os.kill(int(file.stem.rpartition("_")[2]), 0)

@@ -1,7 +1,7 @@
 """Middleware: counts and times of requests, security headers, and a server behind a path.
 
-An error nobody expected becomes an answer. A server may be reached at https://example.org/ask/
-instead of https://ask.example.org/.
+Unexpected errors become problem documents. A server may be reached at
+https://example.org/ask/ instead of https://ask.example.org/.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sottovoce.server.web.problems import REASON, unexpected_problem
 from sottovoce.server.web.settings import Settings
 from sottovoce.server.web.worker_page import COMMON, NOTHING, PAGE_RULES, SERVICE_WORKER, SHOWN
 
-# Swagger UI sets innerHTML, which trusted types forbid; an inline script does not run even so.
+# Swagger UI sets innerHTML, which trusted types forbid; inline scripts are still blocked.
 REFERENCE = PAGE_RULES.partition("; require-trusted-types-for")[0]
 TWO_YEARS = "max-age=63072000"
 
@@ -32,11 +32,11 @@ log = logging.getLogger("sottovoce.web")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 GONE = 499
-"""The status of a request whose sender went away, in counts only."""
+"""The status of a request whose client disconnected, in metrics only."""
 
 
 class SecurityHeaders:
-    """Adds to every answer what its kind needs: interface, reference, static file or page."""
+    """Adds security headers to responses: API, reference, static file or page."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class SecurityHeaders:
         unkept = {"Cache-Control": "no-store"}
         self._interface = _raw(COMMON, secure, unkept, {"Content-Security-Policy": NOTHING})
         self._reference = _raw(SHOWN, secure, unkept, {"Content-Security-Policy": REFERENCE})
-        # A browser asks each time whether a file has changed: a new release shows at once.
+        # Browsers revalidate files each time, so that a new release shows at once.
         renewed = {"Cache-Control": "no-cache"}
         self._static = _raw(COMMON, secure, renewed, {"Content-Security-Policy": NOTHING})
         self._service_worker = _raw(COMMON, secure, renewed, SERVICE_WORKER)
@@ -83,7 +83,7 @@ def _raw(*parts: dict[str, str]) -> Headers:
 
 @dataclass(frozen=True, slots=True)
 class ObservedRoute:
-    """How the requests of one route are told: by its template, and quietly if workers use it."""
+    """How requests of a route are logged: by its template; not at all if workers use it."""
 
     template: str
     is_quiet: bool = False
@@ -94,7 +94,7 @@ ELSEWHERE = ObservedRoute("none")
 
 
 class RequestObserver:
-    """Wraps the application. Requests of workers leave no line: a time would be beside a report."""
+    """Counts and logs requests. Workers' are not logged: a time could be linked to a report."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: Mapping[Any, ObservedRoute]) -> None:
         self._app, self._metrics, self._routes = app, metrics, routes
@@ -117,7 +117,9 @@ class RequestObserver:
             status = GONE
         except Exception as error:
             log.error("unexpected error", exc_info=error)
-            if status:  # half an answer is out: only cutting it off says that it is not whole
+            if (
+                status
+            ):  # half of the response has been sent: cutting it off shows that it is incomplete
                 raise
             await unexpected_problem()(scope, receive, observed_send)
         finally:
@@ -143,7 +145,7 @@ def _outcome(scope: Scope, status: int) -> str:
 
 
 class Prefixed:
-    """Finds the server's own addresses whether or not the proxy strips the prefix."""
+    """Removes the path prefix, whether or not the proxy strips it."""
 
     def __init__(self, app: ASGIApp, prefix: str) -> None:
         self._app, self._prefix = app, prefix

@@ -1,4 +1,4 @@
-"""The interface described, and a page that shows it: no file from elsewhere, no inline script."""
+"""The OpenAPI description and its page, without external files or inline scripts."""
 
 from __future__ import annotations
 
@@ -16,40 +16,49 @@ from sottovoce.server.web.problems import MEDIA_TYPE
 
 TITLE = "Sottovoce"
 DESCRIPTION = """\
-A requester makes campaigns; workers' software randomises answers on the device and sends reports.
+Requesters create campaigns. Workers' clients randomise answers on the device and send reports.
 
-Credentials go into the header `Authorization: Bearer …`. Each is a prefix and 256 random bits:
+Credentials are sent in the header `Authorization: Bearer …`. Each is a prefix and 256 random bits:
 `svk_` a requester's token, `svi_` an invite to one campaign, `svr_` a worker's own receipt,
-`svh_` a keyholder's in one sealed campaign, `svl_` a member's of one live session, `sva_` the
-one-time secret of the setup link.
+`svh_` a keyholder's credential for one sealed campaign, `svl_` a member's credential for one live
+session, `sva_` the one-time secret of the setup link.
 
-Every refusal has one shape, `application/problem+json`: `detail` is for people, `reason` for
+Every error has the format `application/problem+json`: `detail` is for people, `reason` for
 programs. Sending the same report again is safe: the same bytes are stored once.
 """
 TAGS = {
-    "tokens": "Who may ask.",
-    "campaigns": "What is asked, what is promised, and who is invited.",
-    "sealed": "Sealed campaigns: links for keyholders, and how their rounds go.",
-    "live": "Live sessions: workers who are all there add up sums, and nobody sees a part.",
+    "tokens": "Requesters' tokens.",
+    "campaigns": "Campaigns: questions, policies and invites.",
+    "sealed": "Sealed campaigns: links for keyholders, and the progress of rounds.",
+    "live": "Live sessions: workers who are online together compute sums; nobody sees a single "
+    "input.",
     "results": "Truths, weights and exports.",
-    "webhooks": "Being told when something happens.",
-    "worker": "For the software of who answers: an invite, a receipt, or both.",
-    "keyholder": "For the software of who holds a share of a sealed campaign's totals.",
-    "member": "For the software of who takes part in a live session, and of who deals its key.",
-    "health": "For who runs the server.",
+    "webhooks": "Notifications of events.",
+    "worker": "For workers' clients: an invite, a receipt, or both.",
+    "keyholder": "For keyholders' clients.",
+    "member": "For the clients of a live session's members and of its dealer.",
+    "health": "For operators.",
 }
 SCHEMES: dict[str, dict[str, str]] = {
     "token": {"type": "http", "scheme": "bearer", "description": "A requester's token: svk_…"},
     "setup": {"type": "http", "scheme": "bearer", "description": "The setup link's secret: sva_…"},
     "invite": {"type": "http", "scheme": "bearer", "description": "An invite: svi_…"},
     "receipt": {"type": "http", "scheme": "bearer", "description": "A worker's receipt: svr_…"},
-    "keyholder": {"type": "http", "scheme": "bearer", "description": "A keyholder's: svh_…"},
-    "member": {"type": "http", "scheme": "bearer", "description": "A live member's: svl_…"},
+    "keyholder": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A keyholder's credential: svh_…",
+    },
+    "member": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A live session member's credential: svl_…",
+    },
     "own_receipt": {
         "type": "apiKey",
         "in": "header",
         "name": "Sottovoce-Receipt",
-        "description": "A worker's receipt beside an invite: svr_…",
+        "description": "A worker's receipt in addition to an invite: svr_…",
     },
 }
 NEEDED = {
@@ -73,23 +82,27 @@ SECURITY: dict[tuple[str, str], list[str]] = {
     ("get", "/healthz"): _NOBODY,
     ("get", "/readyz"): _NOBODY,
 }
-"""What each operation takes, all of it together; where nothing is said, what its tag says."""
+"""The credentials that each operation needs, all together; by default those of its tag."""
 
 BY_TAG = {"keyholder": ["keyholder"], "member": ["member"]}
-"""What the operations of a tag take; of all others, a requester's token."""
+"""The credentials of a tag's operations; all others need a requester's token."""
 
 EITHER: dict[tuple[str, str], list[str]] = {("get", f"{_CAMPAIGN}/truths"): ["invite", "receipt"]}
-"""Operations that take one of several credentials."""
+"""Operations that accept one of several credentials."""
 
 SUBMISSION: dict[str, Any] = {
     "title": "Submission",
-    "description": "The reports of one worker, randomised on the device: no answer is in it.",
+    "description": "The reports of one worker, randomised on the device. It contains no answers.",
     "type": "object",
     "additionalProperties": False,
     "required": ["format", "policy", "worker", "tasks", "reports"],
     "properties": {
         "format": {"const": FORMAT},
-        "policy": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "Its hash."},
+        "policy": {
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+            "description": "The policy's hash.",
+        },
         "worker": {
             "type": "string",
             "pattern": "^[0-9a-f]{32}$",
@@ -106,12 +119,12 @@ SUBMISSION: dict[str, Any] = {
             "type": "array",
             "items": {"type": ["string", "number"]},
             "minItems": 1,
-            "description": "One for each task.",
+            "description": "One value per task.",
         },
         "simulated": {
             "type": "boolean",
-            "description": "Noise from a seed, which protects nobody: refused if true, unless "
-            "the campaign is simulated.",
+            "description": "Whether the noise is seeded, which protects nobody. Refused if true, "
+            "unless the campaign is simulated.",
         },
     },
 }
@@ -123,11 +136,11 @@ _SIGNED: dict[str, Any] = {
 _SHARES: dict[str, Any] = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "One for each keyholder, sealed to it by HPKE; the text has their hashes.",
+    "description": "One share per keyholder, sealed to it with HPKE. The text has their hashes.",
 }
 CONTRIBUTION: dict[str, Any] = {
     "title": "Contribution",
-    "description": "The sealed answers of one worker: nobody can read them, keyholders neither.",
+    "description": "The sealed answers of one worker. Nobody can read them, not even keyholders.",
     "type": "object",
     "additionalProperties": False,
     "required": ["shares", "signature", "text"],
@@ -135,7 +148,7 @@ CONTRIBUTION: dict[str, Any] = {
 }
 MESSAGE: dict[str, Any] = {
     "title": "Message",
-    "description": "What a keyholder signs: a deal, a check, a confirmation or an opening.",
+    "description": "A keyholder's signed message: a deal, a check, a confirmation or an opening.",
     "type": "object",
     "additionalProperties": False,
     "required": ["signature", "text"],
@@ -146,8 +159,8 @@ KEPT_NAMES = {
     "sottovoce__live__server__member_routes__": "sottovoce__web__routes__live_members__",
     "sottovoce__server__web__routes__worker__": "sottovoce__web__routes__worker__",
 }
-"""Schemas of one name are told apart by their modules. Clients know those in which they were first:
-wherever modules move, the names stay."""
+"""Schemas with the same name are distinguished by their modules. Clients know the original modules,
+so the names stay when modules move."""
 
 router = APIRouter(include_in_schema=False, tags=["pages"])
 
@@ -162,13 +175,13 @@ ASSETS = {
 
 @router.api_route("/api", methods=["GET", "HEAD"])
 async def show(request: Request) -> Response:
-    """The page."""
+    """The page with the API reference."""
     return page(request, "reference.html")
 
 
 @router.api_route("/static/reference/{name}", methods=["GET", "HEAD"], tags=["files"])
 def asset(name: str) -> Response:
-    """Swagger UI's files, from the package that carries them."""
+    """Swagger UI's files, from its package."""
     if name not in ASSETS:
         raise HTTPException(404)
     file, media_type = ASSETS[name]
@@ -176,7 +189,7 @@ def asset(name: str) -> Response:
 
 
 def describe(app: FastAPI) -> None:
-    """Make the app describe itself as it is."""
+    """Give the app its OpenAPI description."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -195,7 +208,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     )
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
-    # FastAPI's own refusal is never sent: every refusal is a problem.
+    # FastAPI's own error format is never sent: every error is a problem document.
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     schemas["Submission"], schemas["Contribution"] = SUBMISSION, CONTRIBUTION
@@ -220,7 +233,7 @@ def _with_kept_names(document: dict[str, Any]) -> dict[str, Any]:
 
 def _correct(operation: dict[str, Any], ways: list[list[str]]) -> None:
     operation["security"] = [{name: [] for name in needed} for needed in ways if needed]
-    # A docstring's first sentence says what an operation does; the rest explains.
+    # A docstring's first sentence is the summary; the rest is the description.
     line, _, rest = operation["description"].partition("\n")
     operation["summary"], _, more = line.removesuffix(".").partition(". ")
     shown = [" and ".join(NEEDED[name] for name in needed) for needed in ways]

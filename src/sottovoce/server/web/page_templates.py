@@ -1,4 +1,4 @@
-"""Pages from templates. Whatever is put into one is escaped."""
+"""Pages from templates. All values are escaped."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sottovoce.version import __version__
 
 @cache
 def listed_mechanisms() -> str:
-    """All that the requester's pages know of mechanisms, in JSON, in the order to list them.
+    """The mechanisms for the requester's pages, as JSON, in the order to list them.
 
-    Pages tell none by its name: a mechanism is registered, and they list it.
+    Pages use no mechanism's name: they list every registered mechanism.
     """
     listed = [
         asdict(kind.listing)
@@ -56,6 +56,6 @@ def page(request: Request, template: str, code: int = 200, **values: object) -> 
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a person is looking: a browser, anywhere but at the interface."""
+    """Whether to send an HTML page: to a browser, except under the API."""
     path = request.scope["path"][len(request.scope.get("root_path", "")) :]
     return not path.startswith("/api/") and "text/html" in request.headers.get("accept", "")

@@ -1,6 +1,6 @@
 """Whether a live server serves the worker's page of this release, byte for byte.
 
-Needs httpx only: whoever checks a server does not run one.
+Needs httpx only: checking a server does not need the server's dependencies.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ try:
     import httpx
 except ImportError:
     if not TYPE_CHECKING:
-        httpx = absent("httpx", purpose="looking at a server's page", extra="client")
+        httpx = absent("httpx", purpose="checking a server's page", extra="client")
 
 
 LARGEST = 1 << 22
-"""Bytes of a file: nothing of ours is as large, and nobody fills this machine's memory."""
+"""The most bytes of a file. All files of the release are smaller."""
 
 PATIENCE = 20.0
 
-# As a browser asks, so that a check is not told from a visit by its first line.
+# Browser headers, so that the server cannot easily distinguish a check from a visit.
 AS_A_BROWSER = {
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
     "Accept": "*/*",
@@ -50,7 +50,7 @@ UNWANTED = (
     "Refresh", "Report-To", "Reporting-Endpoints", "Service-Worker-Allowed", "Set-Cookie",
     "SourceMap", "X-SourceMap",
 )  # fmt: skip
-"""Headers that move, load, keep or tell something that the files do not say."""
+"""Headers that redirect, load, store or report something that is not in the files."""
 
 KINDS = {
     ".css": "text/css",
@@ -62,7 +62,7 @@ _VERSION = re.compile(rb'"info":\{[^}]{0,4000}?"version":"([0-9A-Za-z.+-]{1,40})
 
 
 class PageState(StrEnum):
-    """What became of a file or a header on its way from the release to the server."""
+    """How a file or header on the server differs from the release."""
 
     SAME = "same"
     CHANGED = "CHANGED"
@@ -71,7 +71,7 @@ class PageState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageDifference:
-    """A file, or a header of one, as the release has it and as the server sends it."""
+    """A file or header, in the release and on the server."""
 
     name: str
     state: PageState
@@ -82,7 +82,7 @@ class PageDifference:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPage:
-    """All that was compared. `version` is what a server that differs says that it runs."""
+    """The result of a check. `version` is the release that a differing server claims to run."""
 
     address: str
     files: tuple[PageDifference, ...]
@@ -96,10 +96,10 @@ class CheckedPage:
 
 
 def check_page(link: str, *, allow_http: bool = False, release: Path = STATIC) -> CheckedPage:
-    """Fetch the page that a worker was given, and every file it may load, and compare them.
+    """Fetch the worker page and every file it may load, and compare them with the release.
 
-    What follows the # of a link is the worker's secret: it is cut off first, and goes nowhere.
-    Redirects are not followed: they are no page of the release.
+    The part of a link after the # is the worker's secret: it is cut off first and never sent.
+    Redirects are not followed: they are not part of the release.
     """
     server, campaign = page_address(link.strip().partition("#")[0], "c", allow_http=allow_http)
     page = f"/c/{campaign}"
@@ -139,7 +139,7 @@ class _Visit:
         self._client.close()
 
     def fetched(self, place: str) -> _Reply:
-        """What is at a place, as it is after decompression."""
+        """The decompressed content at an address."""
         content = bytearray()
         try:
             with self._client.stream("GET", self._server + place) as reply:
@@ -164,19 +164,19 @@ def _compared(name: str, ours: bytes, reply: _Reply) -> PageDifference:
 
 def _trouble(name: str, status: int) -> str:
     if 300 <= status < 400:
-        return "the server sends visitors elsewhere"
+        return "the server redirects visitors"
     if status == 404 and name == PAGE:
-        return "there is no such campaign, or it is a draft"
+        return "the campaign does not exist or is a draft"
     return f"the server answers {status}"
 
 
 def _headers(name: str, reply: _Reply) -> Iterator[PageDifference]:
-    """The page's headers, each of them; of the other files only what differs."""
+    """All headers of the page; of the other files only those that differ."""
     if reply.status != 200:
         return
     expected = _expected(name)
     for header, value in expected.items():
-        # Headers of one name are joined: a second one changes what the first says.
+        # Headers of the same name are joined: a second one changes the meaning of the first.
         finding = _told(f"{name}: {header}", value, reply.headers.get(header))
         if name == PAGE or finding.state is not PageState.SAME:
             yield finding
@@ -184,14 +184,14 @@ def _headers(name: str, reply: _Reply) -> Iterator[PageDifference]:
         if header not in expected and header in reply.headers:
             found = reply.headers[header]
             yield PageDifference(
-                f"{name}: {header}", PageState.CHANGED, "", found, "the release has none"
+                f"{name}: {header}", PageState.CHANGED, "", found, "not in the release"
             )
 
 
 def _told(name: str, expected: str, found: str | None) -> PageDifference:
     if found is None:
         return PageDifference(name, PageState.MISSING, expected, None)
-    # That letters are UTF-8 may be said or not; that they are anything else changes the file.
+    # A UTF-8 charset may be given or not; any other charset changes the file.
     plain = re.sub(r"; ?charset=utf-8$", "", found, flags=re.IGNORECASE)
     return PageDifference(
         name, PageState.SAME if plain == expected else PageState.CHANGED, expected, found

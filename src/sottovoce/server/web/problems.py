@@ -1,4 +1,4 @@
-"""Errors become HTTP in one place and one shape (RFC 9457)."""
+"""Turns errors into HTTP responses in one format (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 
 REASON = "sottovoce_reason"
-"""Where a request's scope says why it was refused, for whoever counts."""
+"""The key in a request's scope for the reason of a refusal, for the metrics."""
 
 
 class ProblemBody(BaseModel):
@@ -65,11 +65,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": ProblemBody, "description": "Refused; nothing was changed."},
     "5XX": {"model": ProblemBody, "description": "Not now; nothing was changed."},
 }
-"""What every route may answer, for its documentation."""
+"""The refusals of every route, for its documentation."""
 
 
 def problem_response(refused: Refused, *, status: int | None = None) -> JSONResponse:
-    """A refusal as an answer."""
+    """A refusal as a response."""
     code = HTTPStatus(status or STATUS[refused.reason])
     content = {
         "type": f"urn:sottovoce:problem:{refused.reason}",
@@ -91,19 +91,19 @@ def problem_response(refused: Refused, *, status: int | None = None) -> JSONResp
 
 
 def unexpected_problem() -> JSONResponse:
-    """The answer to a request that broke something."""
-    refused = Refused(Reason.UNAVAILABLE, "something went wrong on the server's side")
+    """The response to a request that caused an unexpected error."""
+    refused = Refused(Reason.UNAVAILABLE, "an error occurred on the server")
     return problem_response(refused, status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def malformed(fault: Mapping[str, Any], *above: str) -> Refused:
-    """A fault that pydantic found: where, and what was expected; never what was sent."""
+    """A validation error of pydantic: where, and what was expected; never what was sent."""
     field = ".".join([*above, *map(_named, fault["loc"])])
     return Refused(Reason.MALFORMED, f"{field}: {_expected(fault)}", field=field)
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Every error that a route raises on purpose, in the one shape."""
+    """Handle every error that routes raise."""
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:
@@ -130,8 +130,10 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
         if error.status_code == HTTPStatus.NOT_FOUND:
-            return _answer(request, Refused(Reason.NOT_FOUND, "there is nothing at this address"))
-        refused = Refused(Reason.UNSUPPORTED, "this cannot be done at this address")
+            return _answer(
+                request, Refused(Reason.NOT_FOUND, "there is no page or route at this address")
+            )
+        refused = Refused(Reason.UNSUPPORTED, "this method is not allowed at this address")
         response = _answer(request, refused, status=error.status_code)
         response.headers.update(error.headers or {})
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and (allowed := _allowed(request)):
@@ -140,7 +142,7 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def _allowed(request: Request) -> list[str]:
-    """The methods of all routes at this address; Starlette names those of the first alone."""
+    """The methods of all routes at this address; Starlette names only those of the first."""
     routes = [route for route in request.app.router.routes if not isinstance(route, Mount)]
     return [
         method
@@ -152,22 +154,22 @@ def _allowed(request: Request) -> list[str]:
 
 
 def _named(part: str | int) -> str:
-    """A part of a place. An unknown field has whatever name it was given: a word is said again."""
+    """A part of a location. A client may choose the name of a field: only a word is quoted."""
     return str(part) if isinstance(part, int) or WORD.fullmatch(part) else "(a name)"
 
 
 def _expected(fault: Mapping[str, Any]) -> str:
-    """What should have been sent, in words."""
-    if fault["type"] == "union_tag_invalid":  # the library's own words quote what was sent
+    """The expected input, in words."""
+    if fault["type"] == "union_tag_invalid":  # the library's own message quotes the input
         return f"Input should be {fault['ctx']['expected_tags']}"
     if fault["type"] == "extra_forbidden":
-        return "There is no such field"
+        return "Unknown field"
     message: str = fault["msg"]
     return message.removeprefix("Value error, ")
 
 
 def _answer(request: Request, refused: Refused, *, status: int | None = None) -> Response:
-    """A problem, or a page for a browser that is not at the interface."""
+    """A problem document, or a page for a browser outside the API."""
     request.scope[REASON] = refused.reason
     if wants_page(request):
         code = HTTPStatus(status or STATUS[refused.reason])

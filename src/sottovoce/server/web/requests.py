@@ -1,6 +1,6 @@
-"""What routes take from a request: the service, credentials, and bodies within bounds.
+"""Request parts for routes: the service, credentials, and bounded bodies.
 
-Who sends is asked first, then how long the body is, then what it says.
+The credential is checked first, then the body's size, then its content.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 JSON = "application/json"
 
 USUAL, LARGEST = 64 << 10, 64 << 20
-"""Bytes of a body: of most, and of those that may hold all tasks of a campaign."""
+"""The most bytes of a body: of most, and of those that may hold all tasks of a campaign."""
 
 
 def service_of(request: Request) -> Service:
@@ -50,7 +50,7 @@ def bearer_of(request: Request) -> str:
 
 
 def receipt_of(request: Request) -> str:
-    """The worker's own credential, beside the invite."""
+    """The worker's own credential, sent in addition to the invite."""
     receipt = request.headers.get("sottovoce-receipt")
     if receipt is None:
         raise Refused(Reason.NO_CREDENTIAL, "send the worker's receipt as Sottovoce-Receipt")
@@ -58,7 +58,7 @@ def receipt_of(request: Request) -> str:
 
 
 def kind_of(request: Request, unsaid: str = "") -> str:
-    """The kind of content that the request says it has, without parameters."""
+    """The request's content type, without parameters."""
     return request.headers.get("content-type", unsaid).partition(";")[0].strip().lower()
 
 
@@ -81,7 +81,7 @@ async def setup_of(request: Request) -> str:
     return known
 
 
-# Asynchronous, since a plain function would be sent to another thread at each request.
+# Asynchronous: FastAPI would run a plain function in another thread at each request.
 async def _service(request: Request) -> Service:
     return service_of(request)
 
@@ -99,16 +99,16 @@ ReportId = Annotated[
     str,
     Path(
         pattern="^[0-9a-f]{32}$",
-        description="Chosen at random by the worker's software, once for each submission.",
+        description="Chosen at random by the worker's client, once per submission.",
         examples=["0c5f1e7d2b9a48c6a3f7d1e0b2c4a698"],
     ),
 ]
 
 
 async def bounded_body(request: Request, most: int) -> bytes:
-    """The body, if it is not compressed and has no more bytes than that."""
+    """The body, if it is uncompressed and within the limit."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused(Reason.UNSUPPORTED, "send the body as it is, without compression")
+        raise Refused(Reason.UNSUPPORTED, "send the body without compression")
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated[:20]) > most:
         raise _oversize(most)
@@ -120,17 +120,17 @@ async def bounded_body(request: Request, most: int) -> bytes:
                 raise _oversize(most)
             pieces.append(piece)
     except ClientDisconnect:
-        raise Refused(Reason.MALFORMED, "the body ends before it should") from None
+        raise Refused(Reason.MALFORMED, "the body is incomplete") from None
     return b"".join(pieces)
 
 
 async def long_poll(
     attendance: Attendance, id: str, seconds: int, look: float, ask: Callable[[], T | None]
 ) -> T | None:
-    """What there is to be had within so many seconds; None if there is nothing by then.
+    """The result of `ask` within `seconds`, or None.
 
-    It is asked for again when the bell of the campaign or session rings, and after `look` seconds:
-    other servers on the same database ring no bell here.
+    It is retried when the campaign's or session's bell rings, and every `look` seconds, because
+    other servers on the same database do not ring this bell.
     """
     deadline = time.monotonic() + seconds
     with attendance.listening(id) as bell:
@@ -140,14 +140,14 @@ async def long_poll(
             left = deadline - time.monotonic()
             if found is not None or left <= 0 or attendance.ending:
                 return found
-            # Neither a thread nor a connection to the database is held meanwhile.
+            # Waiting holds neither a thread nor a database connection.
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(left, look)):
                     await bell.wait()
 
 
 def replayed_response(replayed: bool) -> Response:
-    """That something is stored: 201, or 200 if it had been stored before."""
+    """The reply to a stored message: 201, or 200 if it was stored before."""
     content = json.dumps({"replayed": replayed})
     return Response(content, 200 if replayed else 201, media_type=JSON)
 
@@ -157,16 +157,16 @@ def _oversize(most: int) -> Refused:
 
 
 class BoundedRoute(APIRoute):
-    """A route whose body is read only so far, and only after the credential was checked.
+    """A route that reads a bounded body, after it has checked the credential.
 
-    FastAPI reads a body whole before it asks any dependency, so that anybody could fill the memory.
+    FastAPI reads a whole body before it runs any dependency, so anyone could fill the memory.
     Use it with `APIRouter(route_class=BoundedRoute)`; the body's model is declared as usual.
     """
 
     most: ClassVar[int] = USUAL
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler, which is given a body that was read before."""
+        """FastAPI's handler, with a body that has already been read."""
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
@@ -178,7 +178,7 @@ class BoundedRoute(APIRoute):
                 await check(request)
             check_is_json(request)
             content = await bounded_body(request, self.most)
-            # What is long is read elsewhere: others wait for this thread.
+            # Long bodies are parsed in another thread, so that other requests do not wait.
             long = len(content) > USUAL
             document = (
                 await run_in_threadpool(parsed_json, content) if long else parsed_json(content)
@@ -197,10 +197,10 @@ class RoomyRoute(BoundedRoute):
 
 
 def parsed_json(content: bytes) -> Any:
-    """What these bytes say, if every reader of JSON would take it for the same."""
+    """The JSON document in these bytes, if every JSON parser would read it alike."""
     try:
         document = json.loads(
-            # Given bytes, it would guess an encoding, and let halves of characters pass.
+            # Given bytes, json would guess an encoding and accept lone surrogates.
             content.decode("utf-8"),
             parse_constant=_refuse_constant,
             parse_float=_finite,
@@ -211,7 +211,7 @@ def parsed_json(content: bytes) -> Any:
     except UnicodeDecodeError:
         raise _malformed("the body is not UTF-8") from None
     except UnicodeEncodeError:
-        raise _malformed("the body has half a character, which no text can hold") from None
+        raise _malformed("the body has half of a character (a lone surrogate)") from None
     except RepeatedField:
         raise _malformed("the body has a field twice") from None
     except (ValueError, RecursionError):
@@ -220,7 +220,7 @@ def parsed_json(content: bytes) -> Any:
 
 
 class _Read(Request):
-    """A request whose body was read."""
+    """A request whose body has been read."""
 
     def __init__(self, request: Request, content: bytes, document: Any) -> None:
         super().__init__(request.scope, request.receive)
@@ -234,13 +234,13 @@ class _Read(Request):
 
 
 def check_is_json(request: Request) -> None:
-    """Refuse a body that does not say that it is JSON."""
+    """Refuse a body whose content type is not JSON."""
     if kind_of(request) != JSON:
         raise Refused(Reason.UNSUPPORTED, f"send the body as JSON, with Content-Type: {JSON}")
 
 
 def _check_encodes(document: Any) -> None:
-    """Refuse halves of characters, which an escape can name and no text can hold."""
+    """Refuse lone surrogates: JSON escapes can name them, but no text can hold them."""
     json.dumps(document, ensure_ascii=False).encode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""How a server is set up."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sottovoce.server.database import Database
 OWN_NAMES = frozenset(
     {"api", "c", "campaigns", "healthz", "k", "l", "lab", "metrics", "readyz", "setup", "static"}
 )
-"""First parts of the server's own addresses: a prefix of the same name could not be told apart."""
+"""First parts of the server's own addresses. A prefix must not have the same name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `sottovoce serve` was told.
+    """The settings of `sottovoce serve`.
 
     `public_url` is how people reach the server, path prefix included; links are made with it.
-    `allow_http_webhooks` allows webhooks over http:// to other machines: for one's own network.
+    `allow_http_webhooks` allows webhooks over http:// to other machines, for private networks.
 
     >>> Settings(Path("data"), public_url="https://example.org/ask/").prefix
     '/ask'
@@ -50,7 +50,7 @@ class Settings:
 
 
 def _checked(url: str) -> str:
-    """The address without a slash at its end, if links can be made with it."""
+    """The address without a final slash, if links can be made with it."""
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -59,7 +59,9 @@ def _checked(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
         raise UsageError("the public URL must start with https:// or http://, without a password")
     if parts.query or parts.fragment or not url.isascii() or "//" in parts.path or " " in url:
-        raise UsageError("the public URL is a host and perhaps a path, such as https://x.org/ask")
+        raise UsageError(
+            "the public URL must be a host and an optional path, such as https://x.org/ask"
+        )
     path = parts.path.rstrip("/")
     if path.split("/")[1:2] and path.split("/")[1] in OWN_NAMES:
         raise UsageError(f"the public URL's path cannot start with {path}: the server uses it")

@@ -1,6 +1,6 @@
-"""The files of the worker's page with their hashes, and what browsers are told not to do.
+"""The files of the worker's page with their hashes, and its security headers.
 
-It needs no server: a client checks a server by it.
+It does not need the server's dependencies: clients use it to check a server.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PAGE = "worker.html"
 
 _NAMED = ("icon.svg", "randomize.js", "seal.js", "service-worker.js", "sottovoce.css", "worker.css")
 _TYPES = ".d.ts"
-"""Types are for who writes a module: no browser loads them."""
+"""Type declarations are for developers: no browser loads them."""
 
 COMMON = {
     "X-Content-Type-Options": "nosniff",
@@ -23,7 +23,7 @@ COMMON = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-# For what is shown in a window of its own; each header of the interface costs time at each report.
+# For pages only; on the API each header would cost time at each report.
 SHOWN = {
     **COMMON,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -38,7 +38,7 @@ PAGE_RULES = (
 
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
-# It asks for the page's files in the page's stead, and serves pages beside its own folder.
+# The service worker fetches the page's files, and serves pages outside its own folder.
 SERVICE_WORKER = {
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
     "Service-Worker-Allowed": "../c/",
@@ -46,7 +46,7 @@ SERVICE_WORKER = {
 
 
 def worker_files(folder: Path = STATIC) -> tuple[str, ...]:
-    """All that the worker's page may load, by their place below `static`.
+    """All files that the worker's page may load, by their path below `static`.
 
     >>> "randomize.js" in worker_files()
     True
@@ -56,5 +56,5 @@ def worker_files(folder: Path = STATIC) -> tuple[str, ...]:
 
 
 def fingerprint(content: bytes) -> str:
-    """SHA-256 in hexadecimal: what is published, and what `sha256sum` prints."""
+    """The SHA-256 in hexadecimal, as published and as `sha256sum` prints it."""
     return hashlib.sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""P1, the two-layer mechanism: its tables, its figures, and the experiments it only mentions."""
+"""Studies of P1, the two-layer mechanism: tables, figures and experiments it only mentions."""
 
 from sottovoce_studies.p1 import (
     figure_1,

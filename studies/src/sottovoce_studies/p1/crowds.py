@@ -1,6 +1,6 @@
-"""P1's crowds: some workers are important and the others know next to nothing, or peers grade.
+"""Crowds for P1: a few important workers among poor ones, and a stand-in for peer grades.
 
-The peer grades are a stand-in for P1's, which are not public: answers drawn with their statistics.
+P1's peer grades are not public; the stand-in draws answers with their statistics.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _BINARY = Domain.categorical((0, 1))
 
 @dataclass(frozen=True, slots=True)
 class ImportantCrowd:
-    """Every worker answers every task; so many of the workers are important.
+    """A crowd in which every worker answers every task and some workers are important.
 
         P(answer of u is the truth) = a_u,   a_u ~ U(0.9, 0.98) for the important ones,
                                              a_u ~ U(0.45, 0.6) for the others
 
-    Of the important ones, the share `turned` has 1 - a_u instead: P1 §6.2.1 takes a worker who is
-    nearly always wrong for as good as one who is nearly always right. With the same seed a crowd
-    with more important workers is the same crowd, with some of the others replaced.
+    A share `turned` of the important ones has 1 - a_u instead: P1 §6.2.1 treats a worker who is
+    nearly always wrong as equal to one who is nearly always right. With the same seed a crowd with
+    more important workers is the same crowd, with some of the others replaced.
     """
 
     workers: int
@@ -48,9 +48,9 @@ class ImportantCrowd:
             raise UsageError("fewer than half of the important workers may be turned")
 
     def accuracies(self, seed: int) -> FloatArray:
-        """How often each worker is right: important workers come first, and every n-th is turned.
+        """Accuracies of the workers; important workers come first, and every n-th is turned.
 
-        Accuracies do not depend on how many are important, but for which of both laws counts.
+        The number of important workers only determines which of the two distributions applies.
         """
         place = np.random.default_rng([seed, 1]).random(self.workers)
         good, rest = (low + (high - low) * place for low, high in (GOOD, REST))
@@ -69,21 +69,21 @@ class ImportantCrowd:
 
 
 def errors_of(crowd: ImportantCrowd, epsilon: float, trial: int, seed: int) -> dict[str, float]:
-    """One trial of P1's methods and ours on such a crowd (`layers.errors_at`)."""
+    """One trial of P1's methods and ours on this crowd (`layers.errors_at`)."""
     return errors_at(crowd, epsilon, trial, seed)
 
 
 @dataclass(frozen=True, slots=True)
 class PeerGrades:
-    """P1 Table 1 in numbers: 72 workers grade 5 of 26 tasks each, and half of the truths are 1.
+    """A crowd with P1's sizes: 72 workers grade 5 of 26 tasks each, and half of the truths are 1.
 
         P(answer of u to q is the truth) = ease_q + skill_u,
         ease_q ~ U(least_ease, most_ease),   skill_u ~ U(-skill, skill)
 
-    P1 prints no more than the sizes and the accuracy without noise, .73. The laws of ease and skill
-    are ours. Tasks must differ: if all were alike, 14 answers to each would be right hardly more
-    often than a coin, and noise would cost more than P1 prints for majority vote. Results on it
-    are no evidence on the grades themselves.
+    P1 prints only the sizes and the accuracy without noise, .73. The distributions of ease and
+    skill are ours. Tasks must differ: if all were equally easy, 14 answers to each would hardly be
+    right more often than chance, and noise would cost more than P1 prints for majority vote.
+    Results on this crowd are no evidence about the grades themselves.
     """
 
     tasks: int = 26

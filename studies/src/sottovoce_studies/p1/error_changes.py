@@ -1,6 +1,6 @@
-"""Changes of the error under one and two layers: P1's tables and curves, ours beside them.
+"""Changes of the error under one and two layers: P1's tables and curves, compared with ours.
 
-Beside the epsilon that P1 names stands what two layers of noise truly keep (Thms. 6.3 and 6.4).
+The rows give P1's nominal epsilon and the true guarantee of two layers (Thms. 6.3 and 6.4).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NAMES: Mapping[str, str] = {
     "equal TD": "one-layer TD, equal guarantee",
     "equal aware": "one-layer aware, equal guarantee",
 }
-"""How rows and curves call what has a short name in a trial."""
+"""Names in rows and curves for the short names of a trial."""
 
 _AXES = ("epsilon per answer, nominal", "change of the error rate")
 
@@ -65,7 +65,7 @@ class Seen:
     trials: tuple[Mapping[str, float], ...]
 
     def change(self, method: str) -> Spread:
-        """P1's measure: the error on reports minus that of the same reader on the answers."""
+        """P1's measure: the error on reports minus that of the same method on the answers."""
         return Spread.of(self._changes(method))
 
     def error(self, method: str) -> Spread:
@@ -73,15 +73,15 @@ class Seen:
         return Spread.of([trial[method] for trial in self.trials])
 
     def apart(self, first: str, second: str) -> Spread:
-        """By how much the change of the first method is above that of the second, by trial."""
+        """The excess of the first method's change over the second's, by trial."""
         pairs = zip(self._changes(first), self._changes(second), strict=True)
         return Spread.of([one - other for one, other in pairs])
 
     def errors_off(self, method: str, figure: float) -> float:
-        """How many standard errors a figure of the paper's 100 trials is from our mean.
+        """The distance of a figure of the paper's 100 trials from our mean, in standard errors.
 
-        Both means vary: ours over our trials, the paper's over its own, which are taken to be as
-        spread as ours.
+        Both means vary over their trials; the paper's trials are assumed to have the same spread as
+        ours.
         """
         ours = self.change(method)
         both = self.deviation(method) * math.sqrt(1 / ours.trials + 1 / PAPER_TRIALS)
@@ -93,19 +93,19 @@ class Seen:
         return ours.standard_error * math.sqrt(ours.trials)
 
     def off_symmetry(self, figure: float, clean: float) -> float:
-        """How many standard errors of 100 trials a change at epsilon 0 is from 1/2 - clean error.
+        """Distance of a change at epsilon 0 from 1/2 - clean error, in errors of 100 trials.
 
-        U(0, 1) draws p as often as 1 - p, so reports of two labels have the law of their flipped
-        ones. A method that treats labels alike, ties broken at random, then finds each truth as
-        often as its opposite: its expected error is 1/2 (proven). The spread is that of the errors
-        of two-layer TD in our trials, for the paper's clean error is one number.
+        U(0, 1) draws p as often as 1 - p, so reports of two labels and flipped reports have the
+        same distribution. A method that treats labels alike, with ties broken at random, then finds
+        each truth as often as its opposite: its expected error is 1/2 (proven). The spread is that
+        of the errors of two-layer TD in our trials, because the paper's clean error is one number.
         """
         error = self.error("two-layer TD")
         hundred = error.standard_error * math.sqrt(error.trials / PAPER_TRIALS)
         return abs(figure - (0.5 - clean)) / hundred
 
     def _changes(self, method: str) -> list[float]:
-        # The best constant reads nothing: its change is to the reader that P1 proposes.
+        # The best constant uses no reports: its change is relative to P1's method.
         reader = "TD" if method == CONSTANT else method.split()[-1]
         return [trial[method] - trial[f"clean {reader}"] for trial in self.trials]
 
@@ -119,7 +119,7 @@ class Grid:
     trials: int
 
     def cells(self, seed: int) -> list[Cell]:
-        """One cell for each trial at each epsilon."""
+        """One cell per trial and epsilon."""
         return [
             Cell(errors_at, (self.source, epsilon, trial, seed))
             for epsilon in self.epsilons
@@ -137,9 +137,9 @@ class Grid:
 def lower_at(
     seen: Mapping[float, Seen], first: str, second: str, errors: float = BAND
 ) -> tuple[list[float], list[float]]:
-    """Where the first method changes less than the second, and where more: epsilons.
+    """The epsilons at which the first method changes less than the second, and those with more.
 
-    By so many standard errors of the differences of trials, which share answers and noise.
+    By this number of standard errors of the differences of trials, which share answers and noise.
     """
     apart = {epsilon: at.apart(first, second) for epsilon, at in seen.items()}
     less = [e for e, gap in apart.items() if gap.mean < -errors * gap.standard_error]
@@ -147,9 +147,9 @@ def lower_at(
 
 
 def rows(table: str, seen: Mapping[float, Seen], *, compared: bool = True) -> Iterator[Row]:
-    """P1's table with ours beside it, then errors to the truth and the best constant.
+    """P1's table compared with ours, then errors to the truth and the best constant.
 
-    Where the paper's data are not ours, its numbers stand beside without a difference.
+    Where our data are not the paper's, its numbers are shown without a difference.
     """
     figures = printed(f"P1 {table}")
     part = f"{table}: change of the error rate"
@@ -179,14 +179,14 @@ def chart(title: str, table: str, note: str, seen: Mapping[float, Seen]) -> Char
 
 
 def absent(table: str, title: str) -> Outcome:
-    """Where there are no answers: what the paper prints, and nothing beside it."""
+    """The outcome without data: only the paper's printed numbers."""
     figures = printed(f"P1 {table}")
     part = f"{table} as printed"
     lines: tuple[Row, ...] = tuple(
         {"part": part, **dict(zip(figures.columns, row, strict=True))} for row in figures.rows
     )
     series = tuple(_printed(table, method, method) for method in PUBLISHED)
-    words = f"{ABSENT}: add duchenne to it, and run again."
+    words = f"{ABSENT}: add duchenne to it and rerun."
     picture = Chart(title, *_AXES, series, better="lower")
     return Outcome(lines, "cannot be checked", ABSENT, words, (picture,))
 
@@ -198,10 +198,10 @@ def _printed(table: str, method: str, name: str) -> Series:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """How many answers the median worker gave (rounded down), and the one who gave most.
+    """Answers of the median worker (rounded down) and of the worker with most answers.
 
-    A worker's flip probability is shared by all its answers, so that what k of them betray
-    together grows with k.
+    All answers of a worker share a flip probability, so their privacy loss grows with their number
+    k.
 
     >>> round(Answered(104, 1834).true_epsilon(1.0), 2)
     4.64
@@ -212,25 +212,25 @@ class Answered:
 
     @classmethod
     def of(cls, answers: Reports) -> Self:
-        """Counted in a table of answers."""
+        """The counts in a table of answers."""
         return cls(int(np.median(np.bincount(answers.worker))), most_answers(answers))
 
     def true_epsilon(self, epsilon: float) -> float:
-        """The pure epsilon per answer that the median worker has, at a nominal one."""
+        """The pure epsilon per answer of the median worker at a nominal epsilon."""
         return two_layer(_BINARY, epsilon).guarantee(self.median, Unit.ANSWER).epsilon
 
     def more_than(self, epsilon: float) -> bool:
-        """Whether the median worker betrays more than the nominal epsilon says, by over 1 %."""
+        """Whether the median worker's true epsilon exceeds the nominal one by over 1 %."""
         return self.true_epsilon(epsilon) > 1.01 * epsilon
 
     def rows(self, table: str, epsilons: Sequence[float]) -> Iterator[Row]:
-        """Both workers at every nominal epsilon: pure epsilons, and delta at the nominal one."""
+        """Pure epsilons of both workers at every nominal epsilon, and delta at the nominal one."""
         workers = {self.most: "most", self.median: "median"}
         for epsilon in epsilons:
             noise = two_layer(_BINARY, epsilon)
             for answers, worker in workers.items():
                 yield {
-                    "part": f"{table}: what two layers truly keep",
+                    "part": f"{table}: true guarantee of two layers",
                     "epsilon": epsilon,
                     "worker": worker,
                     "answers": answers,

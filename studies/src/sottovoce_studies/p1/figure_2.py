@@ -1,4 +1,4 @@
-"""Study `p1-figure-2`: what two layers of noise do to the weights of workers."""
+"""Study `p1-figure-2`: the effect of two layers of noise on the weights of workers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["STUDY", "changes_when", "judge"]
 
 JUDGED = 1.0
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (JUDGED,), "full": (JUDGED, 0.5, 0.1)}
-"""P1 names none. At 1 flips go up to .54, just above its .46."""
+"""P1 names none. At 1 the largest flip probability is .54, just above its .46."""
 TRIALS: Mapping[Size, int] = {"quick": 12, "full": 100}
 LARGE, SMALL = FLIPS
 BINS = 8
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Weights in every trial on Duchenne, or on the stand-in where the cache lacks it."""
+    """Weights in every trial on Duchenne, or on the stand-in if it is not in the cache."""
     source = Dataset.of("duchenne")
     data = "Duchenne" if source else "a stand-in for the peer grades"
     cells = [
@@ -45,16 +45,16 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Mapping[float, Sequence[Mapping[str, Any]]], data: str) -> Outcome:
-    """Holds in shape, if weights fall at .46 by two standard errors, and at .01 do not.
+    """Holds in shape if weights fall at .46 by two standard errors, and do not fall at .01.
 
-    Judged at epsilon 1, over all picked workers of all trials; the trial is the unit of noise. Not
-    more than in shape: P1 shows weights as a picture, without numbers.
+    Judged at epsilon 1, over all picked workers of all trials; standard errors are over trials. It
+    cannot hold fully, because P1 shows weights as a figure without numbers.
     """
     wrong = {epsilon: _wrong(trials) for epsilon, trials in found.items()}
     verdict: Verdict = "fails" if wrong[JUDGED] else "holds in shape"
     others = [f"{epsilon:g}" for epsilon, fault in wrong.items() if fault and epsilon != JUDGED]
-    but = f"; not so at epsilon {', '.join(others)}" if others else ""
-    reason = wrong[JUDGED] or f"in the mean over workers, not for each{but}"
+    but = f"; false at epsilon {', '.join(others)}" if others else ""
+    reason = wrong[JUDGED] or f"on average over workers, not for each{but}"
     trials = found[JUDGED]
     rows = tuple(row for epsilon, seen in found.items() for row in _rows(epsilon, seen))
     charts = (_shown(trials, LARGE, "2a", data), _shown(trials, SMALL, "2b", data))
@@ -72,7 +72,7 @@ def _wrong(trials: Sequence[Mapping[str, Any]]) -> str:
 
 
 def changes_when(trials: Sequence[Mapping[str, Any]], flip: float) -> Spread:
-    """The mean change of a picked worker's weight when it flips so often, by trial."""
+    """The mean change of a picked worker's weight at this flip probability, by trial."""
     return Spread.of([float(np.mean(_changes(trial, flip))) for trial in trials])
 
 
@@ -110,9 +110,9 @@ def _words(found: Mapping[float, Sequence[Mapping[str, Any]]], data: str) -> Ite
         judged = "" if epsilon == JUDGED else " (not judged)"
         yield (
             f"At epsilon {epsilon:g}{judged} a worker's weight on {data} changes by "
-            f"{large.mean:+.2f} ± {large.standard_error:.2f} when it flips with {LARGE:g}, and "
+            f"{large.mean:+.2f} ± {large.standard_error:.2f} at flip probability {LARGE:g}, and "
             f"falls for {fell:.0%} of workers; by {small.mean:+.2f} ± {small.standard_error:.2f} "
-            f"with {SMALL:g}."
+            f"at {SMALL:g}."
         )
     before = np.concatenate([np.array(t["before"])[t["picked"]] for t in found[JUDGED]])
     change = np.concatenate([_changes(trial, LARGE) for trial in found[JUDGED]])
@@ -120,16 +120,16 @@ def _words(found: Mapping[float, Sequence[Mapping[str, Any]]], data: str) -> Ite
     if mistrusted.any():
         yield (
             f"Workers with weights below 0 ({mistrusted.mean():.0%}) change by "
-            f"{change[mistrusted].mean():+.2f} at {LARGE:g}: noise brings all weights near 0."
+            f"{change[mistrusted].mean():+.2f} at {LARGE:g}: noise moves all weights towards 0."
         )
     yield (
-        "What raises a weight gives the worker away: who draws a small flip probability sends "
-        "nearly its answers."
+        "A raised weight is a privacy loss: a worker with a small flip probability sends almost "
+        "its true answers."
     )
 
 
 def _shown(trials: Sequence[Mapping[str, Any]], flip: float, figure: str, data: str) -> Chart:
-    """The picked workers of the first trial, of whom the second flips so often."""
+    """The picked workers of the first trial; the second has this flip probability."""
     trial, place = trials[0], FLIPS.index(flip)
     before = np.array(trial["before"])[trial["picked"]]
     users = tuple(float(number) for number in range(1, PICKED + 1))
@@ -145,8 +145,8 @@ def _shown(trials: Sequence[Mapping[str, Any]], flip: float, figure: str, data: 
             Series("perturbed reports", users, after),
         ),
         note=f"P1 §7.2: the weight of the 2nd user, whose flip probability is {flip:g}, {claim}. "
-        f"Here that of the 2nd worker {moved}, from {before[1]:.2f} to {after[1]:.2f}; the workers "
-        f"are those of the first trial at epsilon {JUDGED:g}, unchosen.",
+        f"Here the weight of the 2nd worker {moved}, from {before[1]:.2f} to {after[1]:.2f}; "
+        f"the workers are those of the first trial at epsilon {JUDGED:g}, not selected by us.",
         better="neither",
     )
 
@@ -160,12 +160,12 @@ def _by_flip(trials: Sequence[Mapping[str, Any]], data: str) -> Chart:
     place = np.clip(np.digitize(flips, edges) - 1, 0, BINS - 1)
     seen = [Spread.of(change[place == number]) for number in range(BINS)]
     return Chart(
-        f"Change of a weight by the worker's own flip probability: {data}",
+        f"Change of a weight by the worker's flip probability: {data}",
         "flip probability that the worker drew",
         "change of the weight of TD",
         (curve(f"two layers, epsilon {JUDGED:g}", middles, seen),),
-        note="P1 §7.2: large flip probabilities reduce a weight, small ones keep or raise it. Here "
-        "the mean over all workers and trials; bands are two standard errors.",
+        note="P1 §7.2: large flip probabilities reduce a weight, small ones keep or raise it. "
+        "The curve is the mean over all workers and trials; bands are two standard errors.",
         better="neither",
     )
 
@@ -175,10 +175,10 @@ STUDY = Study(
     "TD lowers the weight of a user who flips with a large probability (.46), and keeps or "
     "slightly raises that of one who flips with a small one (.01)",
     "P1 §7.2, Figure 2",
-    "Duchenne (a stand-in for the peer grades where the cache lacks it), TD, two layers as "
-    f"published; P1 names no epsilon: judged at 1, where flips go up to .54; {PICKED} workers are "
-    "picked in each trial, and the flip probability of one at a time is set, the others' are "
-    "drawn; answers tied between labels agree in part with each",
+    "Duchenne (a stand-in for the peer grades if it is not in the cache), TD, two layers as "
+    "published; P1 names no epsilon: judged at 1, where flip probabilities go up to .54; "
+    f"{PICKED} workers are picked in each trial, and the flip probability of one at a time is "
+    "set, the others' are drawn; answers to a tied task agree in part with each tied label",
     plan,
     f"{TRIALS['quick']} trials at epsilon 1 instead of {TRIALS['full']} at three epsilons",
     recorded="holds in shape",

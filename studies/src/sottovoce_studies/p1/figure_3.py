@@ -31,12 +31,12 @@ __all__ = ["STUDY", "Panel", "judge", "pooled", "reversals"]
 
 TRIALS: Mapping[Size, int] = {"quick": 3, "full": PAPER_TRIALS}
 MANY = 3.0
-"""A step by so many standard errors is hardly chance."""
+"""The number of standard errors that counts as more than chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One half of the figure: the data, the table with its numbers, and the trials."""
+    """One half of the figure: the data, the table with its numbers and the trials."""
 
     name: str
     figure: str
@@ -46,7 +46,7 @@ class Panel:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """The cells of Table 2, and of Table 3 where the cache has Duchenne."""
+    """The cells of Table 2, and of Table 3 if Duchenne is in the cache."""
     grids = [Grid(PeerGrades(), EPSILONS[size], TRIALS[size])]
     heads: list[tuple[str, str, str, Answered]] = [
         ("a stand-in for the peer grades", "3a", "Table 2", ANSWERED)
@@ -68,12 +68,12 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(panels: Sequence[Panel]) -> Outcome:
-    """Judged on the last panel, which is Duchenne if there is one.
+    """Judge the last panel, which is Duchenne if it is available.
 
-    Fails, if a curve turns back beyond noise, if another method changes less than two-layer TD
-    over all epsilons by two standard errors, or if two layers keep less than the axis says and one
-    layer is not worse at their true guarantee. Else it holds in shape: P1 prints the curves in its
-    tables, where they are compared.
+    Fails if a curve is not monotone beyond noise, if another method changes less than two-layer TD
+    over all epsilons by two standard errors, or if the true epsilon of two layers is above the
+    nominal one and one layer is not worse at their true guarantee. Else holds in shape: the numbers
+    of the curves are compared in the tables.
     """
     panel = panels[-1]
     faults = list(_faults(panel))
@@ -97,7 +97,7 @@ def reversals(seen: Mapping[float, Seen], method: str) -> list[tuple[float, floa
 
 
 def pooled(seen: Mapping[float, Seen], first: str, second: str) -> Spread:
-    """By how much the first method changes more than the second, over all trials and epsilons."""
+    """The mean excess of the first method's change over the second's, over trials and epsilons."""
     gaps = [at.apart(first, second) for at in seen.values()]
     mean = sum(gap.mean for gap in gaps) / len(gaps)
     error = math.sqrt(sum(gap.standard_error**2 for gap in gaps)) / len(gaps)
@@ -118,17 +118,20 @@ def _faults(panel: Panel) -> Iterator[str]:
     if panel.answered.more_than(top) and equal.mean <= BAND * equal.standard_error:
         true = panel.answered.true_epsilon(top)
         better = "better" if equal.mean < -BAND * equal.standard_error else "no worse"
-        yield f"two layers are at epsilon {true:.1f}, not {top:g}; one layer there does {better}"
+        yield (
+            f"two layers have epsilon {true:.1f}, not {top:g}; one layer at that epsilon is "
+            f"{better}"
+        )
 
 
 def _rows(panel: Panel) -> Iterator[Row]:
-    """How two-layer TD stands against each other method, over all epsilons."""
+    """Comparison of two-layer TD with each other method, over all epsilons."""
     for method in (*PUBLISHED[:-1], EQUAL):
         gap = pooled(panel.seen, "two-layer TD", method)
         less, more = lower_at(panel.seen, "two-layer TD", method)
         equal = "one-layer TD at the true guarantee of two layers"
         yield {
-            "part": "Two-layer TD against the others",
+            "part": "Two-layer TD against the other methods",
             "data": panel.name,
             "other": equal if method == EQUAL else method,
             "difference": gap.mean,
@@ -140,7 +143,7 @@ def _rows(panel: Panel) -> Iterator[Row]:
     for method in PUBLISHED:
         order = sorted(panel.seen)
         yield {
-            "part": "The price of privacy",
+            "part": "Change by epsilon",
             "data": panel.name,
             "method": method,
             "change at epsilon 0": panel.seen[order[0]].change(method).mean,
@@ -155,13 +158,13 @@ def _words(panel: Panel) -> Iterator[str]:
     less, more = lower_at(seen, "two-layer TD", "one-layer TD")
     gap, equal = pooled(seen, "two-layer TD", "one-layer TD"), pooled(seen, EQUAL, "two-layer TD")
     yield (
-        f"On {panel.name} changes grow as epsilon falls, but for {back} steps beyond 3 standard "
-        f"errors. Two-layer TD changes less than one-layer TD at {len(less)} of {len(seen)} "
-        f"nominal epsilons and more at {len(more)}, by {gap.mean:+.3f} ± {gap.standard_error:.3f} "
-        f"in the mean; but for {panel.answered.median} answers of a worker nominal {top:g} is "
-        f"{panel.answered.true_epsilon(top):.2f}. One layer with the (epsilon, delta) that two "
-        f"truly keep changes TD's error by {equal.mean:+.3f} ± {equal.standard_error:.3f} "
-        "relative to two layers."
+        f"On {panel.name} changes grow as epsilon falls, except for {back} steps beyond 3 "
+        f"standard errors. Two-layer TD changes less than one-layer TD at {len(less)} of "
+        f"{len(seen)} nominal epsilons and more at {len(more)}, by {gap.mean:+.3f} ± "
+        f"{gap.standard_error:.3f} on average; but for {panel.answered.median} answers per worker "
+        f"the true epsilon of the nominal {top:g} is {panel.answered.true_epsilon(top):.2f}. One "
+        "layer at the true (epsilon, delta) of two layers changes TD's error by "
+        f"{equal.mean:+.3f} ± {equal.standard_error:.3f} relative to two layers."
     )
 
 
@@ -183,7 +186,7 @@ STUDY = Study(
     "two-layer mechanism tolerates more perturbation than the others",
     "P1 §7.2 (4), Figure 3",
     "the trials of Tables 2 and 3: a stand-in for the peer grades, which are not public, and "
-    "Duchenne smiles, on which it is judged; ties are broken at random",
+    "Duchenne smiles, on which the verdict is based; ties are broken at random",
     plan,
     "3 epsilons and 3 trials instead of 13 and 100",
     recorded="fails",

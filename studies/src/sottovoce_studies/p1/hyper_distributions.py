@@ -1,6 +1,6 @@
-"""Study `p1-hyper-distributions`: other hyper distributions, and whether the uniform is best.
+"""Study `p1-hyper-distributions`: privacy and utility of other hyper distributions.
 
-It says what each law keeps and is good for: which betray less, which help.
+It compares the true guarantee and the error of each distribution with the uniform one.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ __all__ = ["ANSWERS", "STUDY", "Kept", "more_private", "useful"]
 
 
 ANSWERS = (1, 10, 100)
-"""k; the crowd has the last."""
+"""Numbers k of answers; the crowd has the last one."""
 SAME = 1e-3
-"""Nominal epsilons that differ by less are the same: levels round the mean."""
+"""Nominal epsilons that differ by less count as equal, because levels round the mean."""
 
 Seen: TypeAlias = Mapping[float, Sequence[Mapping[str, float]]]
-"""Trials by their nominal epsilon."""
+"""Trials by nominal epsilon."""
 
 CROWD = LabelCrowd(64, 500, 100, 2, "heterogeneous")
 
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0,), "full": (0.5, 1.0, 2.0)}
 
 REACH: Mapping[Size, tuple[float, ...]] = {"quick": (3.0,), "full": (3.0, 4.0, 5.0)}
-"""Epsilons of one layer alone, up to the true ones of the others."""
+"""Additional epsilons of one layer, up to the true epsilons of the others."""
 
 CENTRAL = 1.0
-"""The nominal epsilon that the charts of guarantees have."""
+"""The nominal epsilon of the charts of guarantees."""
 
 TRIALS: Mapping[Size, int] = {"quick": 3, "full": 30}
 
@@ -46,7 +46,7 @@ CURVE = (1, 2, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One law at one nominal epsilon: what it keeps for each k of `ANSWERS`."""
+    """True guarantees of one distribution at one nominal epsilon, for each k of `ANSWERS`."""
 
     law: str
     epsilon: float
@@ -57,7 +57,7 @@ class Kept:
 
 
 def more_private(kept: Sequence[Kept]) -> set[str]:
-    """The laws that claim what the uniform claims, and betray less of k > 1 answers at every ε."""
+    """Distributions with the uniform's claim and a smaller loss for k > 1 answers at every ε."""
     uniform = {each.epsilon: each for each in kept if each.law == UNIFORM}
 
     def less(each: Kept) -> bool:
@@ -74,7 +74,7 @@ def more_private(kept: Sequence[Kept]) -> set[str]:
 
 
 def useful(seen: Seen, epsilons: Sequence[float]) -> list[str]:
-    """The laws under which TD errs less than under one layer at some nominal epsilon."""
+    """Distributions with a smaller error of TD than one layer at some nominal epsilon."""
     return [
         law for law in LAWS if law != NONE and any(_better(_apart(seen[e], law)) for e in epsilons)
     ]
@@ -85,18 +85,20 @@ def _better(apart: Spread) -> bool:
 
 
 def _apart(trials: Sequence[Mapping[str, float]], law: str) -> Spread:
-    # Trials share answers and noise words, so that differences vary less than errors do.
+    # Trials share answers and noise words, so differences vary less than errors.
     return Spread.of([trial[f"{law} TD"] - trial[f"{NONE} TD"] for trial in trials])
 
 
 def true_epsilon(kept: Sequence[Kept], law: str, epsilon: float) -> float:
-    """The true epsilon per answer of a law for the largest k."""
+    """The true epsilon per answer of a distribution for the largest k."""
     found = [each for each in kept if each.law == law and each.epsilon == epsilon]
-    return found[0].answer[-1] if found else epsilon  # one layer keeps what it says
+    return (
+        found[0].answer[-1] if found else epsilon
+    )  # for one layer the nominal epsilon is the true one
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Guarantees of every law at every epsilon, its curve over k, and the errors."""
+    """Guarantees of every distribution at every epsilon, its curve over k, and the errors."""
     epsilons, reach, trials = EPSILONS[size], REACH[size], TRIALS[size]
     cells = [Cell(kept_by, (law, e, ANSWERS)) for e in epsilons for law in LAWS]
     cells += [Cell(kept_by, (law, CENTRAL, CURVE)) for law in LAWS]
@@ -109,7 +111,7 @@ def plan(size: Size, seed: int) -> Work:
 def judge(
     epsilons: Sequence[float], reach: Sequence[float], trials: int, results: Sequence[Any]
 ) -> Outcome:
-    """Uniform must keep less than no law of the same mean; others must beat one layer with TD."""
+    """Fails if a distribution of the same mean is more private than the uniform one."""
     rest = iter(results)
     kept = [_kept(law, e, next(rest)) for e in epsilons for law in LAWS]
     curves = {law: next(rest)["answer"] for law in LAWS}
@@ -121,11 +123,11 @@ def judge(
     )
     names = [law for law in LAWS if law in refuted]
     reason = (
-        f"at the same nominal epsilon {', '.join(names)} betray less than uniform"
+        f"at the same nominal epsilon {', '.join(names)} have a smaller true epsilon than uniform"
         if verdict == "fails"
         else ""
         if verdict == "holds"
-        else f"of {len(LAWS) - 1} laws only {', '.join(applied) or 'none'} beat one layer"
+        else f"of {len(LAWS) - 1} distributions only {', '.join(applied) or 'none'} beat one layer"
     )
     rows = [*map(_guarantee_row, kept), *_error_rows(epsilons, reach, seen, kept)]
     charts = (_privacy_chart(curves), _utility_chart(kept, seen, epsilons, reach))
@@ -139,7 +141,7 @@ def _kept(law: str, epsilon: float, result: Mapping[str, Any]) -> Kept:
 
 def _guarantee_row(kept: Kept) -> Row:
     return {
-        "part": "Guarantees: epsilon per answer for k answers, and what 100 betray",
+        "part": "Guarantees: epsilon per answer for k answers, and per worker for 100",
         "law": kept.law,
         "nominal": kept.epsilon,
         "claimed": kept.claimed,
@@ -186,12 +188,13 @@ def _words(
     beat = ", ".join(applied) or "none of them"
     least = min(LAWS, key=lambda law: central[law].worker[-1])
     return (
-        f"The nominal epsilon depends on the mean flip only, so all laws claim {CENTRAL:g}; for 10 "
-        f"and 100 answers they truly keep {held} per answer. The less the draws differ the more "
-        "private they are, and the most private is no second layer. Per worker it is otherwise: "
-        f"100 answers betray {workers} at delta 0, least under {least}. Other laws can be applied: "
-        f"TD errs {errors} at nominal epsilon {CENTRAL:g}, less than with one layer at some "
-        f"epsilon under {beat}; what is gained in utility is lost in privacy."
+        "The nominal epsilon depends only on the mean flip probability, so all distributions "
+        f"claim {CENTRAL:g}; for 10 and 100 answers the true epsilons are {held} per answer. The "
+        "smaller the spread of the draws, the smaller the privacy loss, and one layer is the "
+        f"most private. Per worker the order differs: for 100 answers epsilon is {workers} at "
+        f"delta 0, smallest for {least}. Other distributions can be applied: the error of TD is "
+        f"{errors} at nominal epsilon {CENTRAL:g}, smaller than with one layer at some epsilon "
+        f"for {beat}; the gain in utility is a loss in privacy."
     )
 
 
@@ -202,13 +205,14 @@ def _privacy_chart(curves: Mapping[str, Sequence[float]]) -> Chart:
         for law, values in curves.items()
     )
     return Chart(
-        f"True epsilon of laws with the same nominal epsilon {CENTRAL:g} (P1 §6.1.2)",
+        f"True epsilon of distributions with the same nominal epsilon {CENTRAL:g} (P1 §6.1.2)",
         "answers k of a worker",
         "epsilon per answer, true",
         series,
         (Level("claimed", CENTRAL),),
-        note="P1 §6.1.2: the uniform distribution can provide stronger privacy protection than any "
-        "other. All laws here claim the same; the wider one is, the more it betrays.",
+        note="P1 §6.1.2: the uniform distribution can provide stronger privacy protection than "
+        "any other. All distributions here have the same claim; the wider ones have a "
+        "larger privacy loss.",
         better="lower",
         x_scale="log",
     )
@@ -222,7 +226,8 @@ def _utility_chart(
 ) -> Chart:
     def line(law: str) -> Series:
         chosen = (*epsilons, *reach) if law == NONE else tuple(epsilons)
-        # A wide law keeps nearly the same at every nominal epsilon: the places are rounded apart.
+        # A wide distribution has nearly the same true epsilon at every nominal one, so places are
+        # rounded to distinct values.
         places = [true_epsilon(kept, law, epsilon) for epsilon in chosen]
         spreads = [spread_by(seen[epsilon])[f"{law} TD"] for epsilon in chosen]
         found = {round(x, 6): each for x, each in zip(places, spreads, strict=True)}
@@ -231,7 +236,7 @@ def _utility_chart(
 
     constant = spread_by(seen[epsilons[0]])[CONSTANT].mean
     return Chart(
-        "Error of TD by true epsilon, 100 answers of a worker (P1 §7.3)",
+        "Error of TD by true epsilon, 100 answers per worker (P1 §7.3)",
         "epsilon per answer, true",
         "error rate",
         tuple(line(law) for law in LAWS),
@@ -247,7 +252,7 @@ def _beaten(
     seen: Seen,
     reach: Sequence[float],
 ) -> str:
-    """In how many points one layer errs less at no larger epsilon."""
+    """The number of points at which one layer has a smaller error at no larger epsilon."""
     points = [each for each in kept if each.law != NONE and each.answer[-1] >= reach[0]]
 
     def beats(point: Kept) -> bool:
@@ -256,7 +261,10 @@ def _beaten(
         return one < spread_by(seen[point.epsilon])[f"{point.law} TD"].mean
 
     count = sum(map(beats, points))
-    return f"one layer of no larger true epsilon errs less in {count} of {len(points)} of them"
+    return (
+        f"one layer of no larger true epsilon has a smaller error in {count} of {len(points)} "
+        "of them"
+    )
 
 
 STUDY = Study(
@@ -264,11 +272,12 @@ STUDY = Study(
     "Other hyper distributions than the uniform can be applied, and the uniform one gives stronger "
     "privacy protection than any other",
     "P1 §6.1.2 and §7.3",
-    "P1 names no other law: those here have the mean flip probability of the nominal epsilon, and "
-    "lie on [0, 2 p] (normal with deviation 0.05; scaled Beta(2, 2), uniform, arcsine; one layer "
-    "is the law without spread), binary answers; guarantees are exact; the second claim fails if "
-    "a law with the same nominal epsilon betrays less of 10 and 100 answers; errors on drawn "
-    "crowds of 64 workers with 100 answers each to 500 tasks; ties are broken at random",
+    "P1 names no other distribution: those here have the mean flip probability of the nominal "
+    "epsilon, and support [0, 2 p] (normal with deviation 0.05; scaled Beta(2, 2), uniform, "
+    "arcsine; one layer is the distribution without spread), binary answers; guarantees are "
+    "exact; the second claim fails if a distribution with the same nominal epsilon has a smaller "
+    "loss for 10 and 100 answers; errors on drawn crowds of 64 workers with 100 answers each to "
+    "500 tasks; ties are broken at random",
     plan,
     "one nominal epsilon instead of three, 3 trials instead of 30",
     recorded="fails",

@@ -1,6 +1,6 @@
-"""Hyper distributions with one mean: what each truly keeps, and what inference makes of it.
+"""True guarantees and errors of hyper distributions with the same mean.
 
-P1 names no other hyper distribution than the uniform one. Those here all have the mean flip
+P1 names no hyper distribution other than the uniform one. Those here all have the mean flip
 probability of the nominal epsilon, and so the same nominal epsilon (P1 Thm. 6.3).
 """
 
@@ -30,7 +30,7 @@ BELL = "Beta(2, 2)"
 UNIFORM = "uniform"
 ARCSINE = "arcsine"
 LAWS = (NONE, NORMAL, BELL, UNIFORM, ARCSINE)
-"""From draws that are all the same to draws that differ most."""
+"""In order of increasing spread of the draws."""
 
 DEVIATION = 0.05
 LEVELS = 255
@@ -38,12 +38,12 @@ _BINARY = Domain.categorical((0, 1))
 
 
 def law_named(name: str, epsilon: float) -> TwoLayer:
-    """A law of the flip probability of two labels whose mean p is that of the nominal epsilon.
+    """A distribution of the flip probability of two labels with the mean p of the nominal epsilon.
 
         one layer: always p          normal: N(p, 0.05²) within [0, 2 p]
         Beta(2, 2), uniform, arcsine: 2 p B with B ~ Beta(2, 2), Beta(1, 1), Beta(½, ½)
 
-    All but the uniform one are cut into 255 levels. Epsilon must be above 0.
+    All except the uniform one are discretised to 255 levels. Epsilon must be above 0.
 
     >>> [round(law_named(name, 1.0).claim().epsilon, 6) for name in LAWS]
     [1.0, 1.0, 1.0, 1.0, 1.0]
@@ -57,12 +57,12 @@ def law_named(name: str, epsilon: float) -> TwoLayer:
         ARCSINE: LevelWeights.beta(2, 0.0, 2 * flip, 0.5, 0.5, LEVELS),
     }
     if name not in laws:
-        raise UsageError(f"no law {name!r}: there are {', '.join(LAWS)}")
+        raise UsageError(f"no distribution {name!r}: choose one of {', '.join(LAWS)}")
     return TwoLayer(2, laws[name])
 
 
 def kept_by(name: str, epsilon: float, answers: Sequence[int]) -> dict[str, list[float] | float]:
-    """What a law claims, and what it truly keeps for so many answers: pure epsilons, and delta."""
+    """The claim of a distribution and its true pure epsilons and delta for numbers of answers."""
     mechanism = law_named(name, epsilon)
     claimed = mechanism.claim().epsilon
     return {
@@ -76,7 +76,7 @@ def kept_by(name: str, epsilon: float, answers: Sequence[int]) -> dict[str, list
 def errors_of(
     source: Source, names: Sequence[str], epsilon: float, trial: int, seed: int
 ) -> dict[str, float]:
-    """One trial at a nominal epsilon: the error of TD and of aware inference under each law.
+    """The error of TD and aware inference under each distribution in a trial at a nominal epsilon.
 
     All have the same answers and noise words. Ties are broken at random with the trial's seed.
     """
@@ -87,7 +87,7 @@ def errors_of(
         policy = policy_of(law_named(name, epsilon), answers.domain, None)
         reports = perturb(answers, policy, SeededRandomness(noise))
         for reader, method in (("TD", "td"), ("aware", AWARE)):
-            # Hundreds of fits: compiling pays at any size.
+            # Compiled kernels are faster for hundreds of fits, at any size.
             read = infer(reports, method, policy=policy, ties="random", seed=noise, compiled=True)
             errors[f"{name} {reader}"] = error_of(read, truths)
     return errors

@@ -1,6 +1,7 @@
-"""Study `p1-important-users`: what more important workers do for two layers of noise.
+"""Study `p1-important-users`: the effect of important workers under two layers of noise.
 
-A panel has more and more important workers; the verdict is about where the change falls.
+Each panel has an increasing number of important workers; the verdict is about where the change
+falls.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = ["STUDY", "Panel", "expected_change", "falls", "judge", "rises"]
 
 WORKERS, TASKS = 50, 200
 ERRORS = 3.0
-"""So many standard errors are a rise, or a fall."""
+"""The number of standard errors that counts as a rise or a fall."""
 BINARY = Domain.categorical((0, 1))
 
 Seen: TypeAlias = Mapping[int, Sequence[Mapping[str, float]]]
@@ -42,12 +43,12 @@ NUMBERS: Mapping[Size, tuple[int, ...]] = {
 TRIALS: Mapping[Size, int] = {"quick": 8, "full": 30}
 
 SOLVED = 0.05
-"""P1's Δ is added to an error without noise that is next to nothing: where TD has at most this."""
+"""The largest error of TD without noise at which P1's Δ, which assumes almost none, applies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One kind of crowd at one nominal epsilon, with more and more important workers."""
+    """One kind of crowd at one nominal epsilon, with an increasing number of important workers."""
 
     epsilon: float
     turned: float
@@ -55,11 +56,11 @@ class Panel:
 
     @property
     def name(self) -> str:
-        """As tables and charts call it."""
-        return f"nominal epsilon {self.epsilon:g}" + (", a quarter turned" if self.turned else "")
+        """The name in tables and charts."""
+        return f"nominal epsilon {self.epsilon:g}" + (", a quarter inverted" if self.turned else "")
 
     def crowd(self, number: int) -> ImportantCrowd:
-        """The crowd with so many important workers."""
+        """The crowd with this number of important workers."""
         return ImportantCrowd(WORKERS, TASKS, number, self.turned)
 
 
@@ -72,7 +73,7 @@ def falls(seen: Seen, numbers: Sequence[int]) -> bool:
 
 
 def rises(seen: Seen, numbers: Sequence[int]) -> list[int]:
-    """The numbers from which on to the next the change rises by more than three errors."""
+    """The numbers after which the change rises by more than three standard errors."""
     steps = itertools.pairwise(numbers)
     found = [(number, _step(seen, number, after)) for number, after in steps]
     return [number for number, step in found if step.mean > ERRORS * step.standard_error]
@@ -85,7 +86,7 @@ def expected_change(epsilon: float, number: int) -> float:
 
 
 def _step(seen: Seen, first: int, after: int) -> Spread:
-    # Trials share their tasks, the other workers and the noise words, so differences vary less.
+    # Trials share tasks, other workers and noise words, so differences vary less.
     pairs = zip(seen[first], seen[after], strict=True)
     return Spread.of([b["change two-layer"] - a["change two-layer"] for a, b in pairs])
 
@@ -106,7 +107,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(panels: Sequence[Panel], results: Sequence[Any], trials: int) -> Outcome:
-    """Whether the change falls with every number, or from where answers without noise suffice."""
+    """Judge whether the change falls at every step, or once TD without noise is right."""
     rest = iter(results)
     found = [
         {number: [_with_changes(next(rest)) for _ in range(trials)] for number in panel.numbers}
@@ -130,7 +131,7 @@ def judge(panels: Sequence[Panel], results: Sequence[Any], trials: int) -> Outco
     )
     reason = {
         "holds": "",
-        "holds in shape": "only from where TD without noise is right; before, the change rises",
+        "holds in shape": "only once TD without noise is right; with fewer users the change rises",
         "fails": "the change does not fall with the number of important users",
     }[verdict]
     return Outcome(rows, verdict, reason, words, charts)
@@ -179,30 +180,35 @@ def _words(panel: Panel, seen: Seen, solved: Sequence[int]) -> str:
     )
     if rises(seen, panel.numbers):
         words += (
-            "; with few of them TD is wrong without noise too "
-            f"({_mean(seen[0], 'clean TD'):.2f} with none), and there is less to lose"
+            "; with few of them TD is often wrong even without noise "
+            f"({_mean(seen[0], 'clean TD'):.2f} with none), so noise changes less"
         )
     if solved:
         first = solved[0]
         law = expected_change(panel.epsilon, first) if first else 1.0
         words += (
-            f". With {first}, from where TD without noise errs at most {SOLVED:g}, the change is "
-            f"{change[first]:.3f} where P1's leading term has the mean {law:.3f}"
+            f". With {first}, the first number at which the error of TD without noise is at most "
+            f"{SOLVED:g}, the change is {change[first]:.3f}, and the mean of P1's leading term is "
+            f"{law:.3f}"
         )
     return (
-        f"{words}. One layer changes it by {_mean(seen[last], 'change one-layer'):.3f} with {last} "
-        f"at the same nominal epsilon; but the true epsilon of two layers for {TASKS} answers is "
-        f"{held:.2f} per answer, and one layer with the same epsilon and delta errs "
-        f"{_mean(seen[last], 'equal TD'):.3f}, two layers {_mean(seen[last], 'two-layer TD'):.3f}."
+        f"{words}. One layer changes it by {_mean(seen[last], 'change one-layer'):.3f} with "
+        f"{last} at the same nominal epsilon; but the true epsilon of two layers for {TASKS} "
+        f"answers is {held:.2f} per answer, and at the same true epsilon and delta the error is "
+        f"{_mean(seen[last], 'equal TD'):.3f} with one layer and "
+        f"{_mean(seen[last], 'two-layer TD'):.3f} with two."
     )
 
 
 def _seen(panel: Panel, seen: Seen) -> str:
     up = rises(seen, panel.numbers)
     if not up:
-        return "Here it is so at every step."
+        return "Here this is true at every step."
     after = panel.numbers[panel.numbers.index(up[-1]) + 1]
-    return f"Here the change rises up to {after} of them, for with fewer TD errs without noise too."
+    return (
+        f"Here the change rises up to {after} of them, because with fewer TD is wrong even "
+        "without noise."
+    )
 
 
 def _charts(panel: Panel, seen: Seen) -> list[Chart]:
@@ -234,8 +240,8 @@ def _charts(panel: Panel, seen: Seen) -> list[Chart]:
             line("no noise", "clean TD", "reference"),
         ),
         (Level(CONSTANT, spreads[xs[0]][CONSTANT].mean),),
-        note="P1 §6.2.3 counts the change only. The error itself falls with every important user, "
-        "with noise and without.",
+        note="P1 §6.2.3 considers only the change. The error itself falls with every important "
+        "user, with noise and without.",
         better="lower",
     )
     return [changed, errors]
@@ -246,12 +252,12 @@ STUDY = Study(
     "More important users give better utility: the change of the error under two layers falls "
     "with their number",
     "P1 §6.2.3, Figure 1b, §7.3",
-    f"P1 prints no details, all are ours: {WORKERS} workers answer {TASKS} binary questions; n of "
-    "them are right with U(0.9, 0.98), which is an importance of at least 7 (P1 Eq. 6), the others "
-    "with U(0.45, 0.6), at most 1.3; in one panel one in four of the n is wrong as often instead; "
-    "U(0, b) as published at nominal epsilon, TD; `equal` is one layer with the epsilon and delta "
-    "per answer that two layers truly keep; a rise or fall is more than 3 standard errors; ties "
-    "are broken at random",
+    f"P1 prints no details, so all are ours: {WORKERS} workers answer {TASKS} binary questions; n "
+    "of them are right with U(0.9, 0.98), which is an importance of at least 7 (P1 Eq. 6), the "
+    "others with U(0.45, 0.6), at most 1.3; in one panel one in four of the n is wrong as often "
+    "instead; U(0, b) as published at nominal epsilon, TD; `equal` is one layer at the true "
+    "epsilon and delta per answer of two layers; a rise or fall is more than 3 standard errors; "
+    "ties are broken at random",
     plan,
     "one panel of three, three numbers of important users instead of eight, 8 trials instead of 30",
     recorded="holds in shape",

@@ -1,10 +1,10 @@
-"""One and two layers of noise on the same answers, read by P1's methods and by ours.
+"""One and two layers of noise on the same answers, with P1's methods and ours.
 
-One cell is one trial: the answers of the trial, its noise words, and the error of every method
-to the truth. `error_changes` says what they come to.
+One cell is one trial: its answers, its noise words, and the error of every method to the truth.
+`error_changes` evaluates them.
 
-Another cell has the weights that TD gives to workers, before and after two layers of noise. Who
-flips how often is known there: the first layer is drawn, and then set for one worker at a time.
+Another kind of cell has TD's weights of workers before and after two layers of noise. There the
+flip probabilities are known: they are drawn, and then set for one worker at a time.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ __all__ = [
 
 
 READERS: Mapping[str, str] = MappingProxyType({"MV": "majority-vote", "TD": "td", "aware": AWARE})
-"""Who reads reports: P1's majority vote and truth discovery, and the method that knows noise."""
+"""Inference methods: P1's majority vote and truth discovery, and noise-aware inference."""
 
 PUBLISHED = ("one-layer MV", "one-layer TD", "two-layer MV", "two-layer TD")
 """P1's four methods, as its tables name them."""
 OURS = ("one-layer aware", "two-layer aware", "equal TD", "equal aware")
-"""Beside them: ours on the same reports, and one layer at the true guarantee of two (`equal`)."""
+"""Ours on the same reports, and one layer at the true guarantee of two (`equal`)."""
 METHODS = (*PUBLISHED, *OURS)
 
 _ANSWERS, _NOISE = 0, 1
@@ -67,15 +67,16 @@ FLIPS = (0.46, 0.01)
 """The flip probabilities that P1 names below Figure 2: a large one and a small one."""
 
 PICKED = 6
-"""So many workers are picked at random in a trial."""
+"""The number of workers picked at random in a trial."""
 
 
 def errors_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, float]:
-    """One trial at a nominal epsilon, which may be 0: the error of each method to the truth.
+    """The error of each method to the truth in one trial at a nominal epsilon, which may be 0.
 
-    Beside it, the error of each reader on the answers themselves (`clean MV`, …), and of the best
-    constant. All methods have the same answers and the same noise words. Ties are broken at random
-    with the trial's seed; without noise they count in part, which is the mean of that.
+    The result also has the error of each method on the answers themselves (`clean MV`, …), and of
+    the best constant. All methods have the same answers and the same noise words. Ties are broken
+    at random with the trial's seed; without noise they count in part, which is the mean over random
+    choices.
     """
     answers, truths = drawn(source, trial, seed)
     noise = noise_seed(epsilon, trial, seed)
@@ -93,22 +94,22 @@ def errors_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str
 
 
 def drawn(source: Source, trial: int, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
-    """The answers of a trial and their truths: a dataset's are the same in every trial."""
+    """The answers of a trial and their truths; those of a dataset are the same in every trial."""
     return source.draw(_answers_seed(source, trial, seed))
 
 
 def noise_seed(epsilon: float, trial: int, seed: int) -> int:
-    """The seed of a trial's noise: its own for every epsilon, for P1's trials are independent."""
+    """The seed of a trial's noise, different for every epsilon: P1's trials are independent."""
     return trial_seed(seed, _NOISE, trial, round(1_000_000 * epsilon))
 
 
 def most_answers(answers: Reports) -> int:
-    """The answers of the worker who gave most: a guarantee must hold for this one too."""
+    """The largest number of answers of a worker: a guarantee must hold for this worker too."""
     return int(np.bincount(answers.worker).max())
 
 
 def one_layer(domain: Domain, epsilon: float) -> RandomizedResponse:
-    """Randomised response at epsilon per answer (P1 Thm. 6.2); at 0 every label is as likely."""
+    """Randomised response at epsilon per answer (P1 Thm. 6.2); uniform over labels at 0."""
     if epsilon == 0:
         return RandomizedResponse(domain.size, WORDS // domain.size)
     return RandomizedResponse.calibrated(domain, epsilon)
@@ -120,7 +121,7 @@ def two_layer(domain: Domain, epsilon: float) -> TwoLayer:
 
 
 def same_guarantee(domain: Domain, epsilon: float, answers: int) -> RandomizedResponse:
-    """One layer with the (ε, δ) per answer that two layers at nominal ε truly keep for k answers.
+    """One layer with the true (ε, δ) per answer of two layers at nominal ε for k answers.
 
     At ε, randomised response with probability q of each other label has
     δ = 1 - (s - 1) q - e^ε q, and so
@@ -138,9 +139,9 @@ def same_guarantee(domain: Domain, epsilon: float, answers: int) -> RandomizedRe
 
 
 def clean_errors(source: Source, trial: int, seed: int) -> Mapping[str, float]:
-    """The error of each reader on the answers of a trial themselves, ties counted in part.
+    """The error of each method on the answers of a trial, with ties counted in part.
 
-    The aware method reads them as reports that are flipped once in 2⁶⁴ times.
+    The aware method treats them as reports with flip probability 2⁻⁶⁴.
     """
     if isinstance(source, Dataset):
         return _errors_of_dataset(source)
@@ -175,7 +176,7 @@ def _policies(domain: Domain, epsilon: float, answers: int) -> Mapping[str, Poli
 
 
 def _read(reports: Reports, policy: Policy, method: str, seed: int) -> Result:
-    # Hundreds of fits: compiling pays at any size.
+    # Compiled kernels are faster for hundreds of fits, at any size.
     return infer(reports, method, policy=policy, ties="random", seed=seed, compiled=True)
 
 
@@ -192,10 +193,10 @@ def _in_part(result: Result, truths: npt.NDArray[Any]) -> float:
 
 
 def weights_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, Any]:
-    """One trial: weights without noise, with what was drawn, and with one worker's flips set.
+    """Weights in one trial: without noise, with drawn flips, and with one worker's flips set.
 
-    `set` has, for each of `FLIPS`, the weight of each picked worker when this one, and no other,
-    flips so often. `shown` has the weights of all picked workers when the second of them does.
+    `set` has, for each of `FLIPS`, the weight of each picked worker when only this worker has that
+    flip probability. `shown` has the weights of all picked workers when the second of them does.
     """
     answers, _ = drawn(source, trial, seed)
     noise = noise_seed(epsilon, trial, seed)
@@ -220,7 +221,7 @@ def weights_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[st
 def weights_after(
     answers: Reports, epsilon: float, flips: FloatArray | Sequence[float], seed: int
 ) -> FloatArray:
-    """TD's weights when each worker flips its answers with its own given probability."""
+    """TD's weights when each worker flips its answers with a given probability."""
     mechanism = two_layer(answers.domain, epsilon)
     policy = policy_of(mechanism, answers.domain, None)
     private = Private(np.array([int(flip * WORDS) for flip in flips], np.uint64))
@@ -235,7 +236,7 @@ def _td(table: Reports) -> FloatArray:
 
 
 def _drawn_flips(answers: Reports, epsilon: float, seed: int) -> FloatArray:
-    # Other words than those of the second layer.
+    # Different words from those of the second layer.
     drawn_words = two_layer(answers.domain, epsilon).draw(
         len(answers.workers), SeededRandomness(seed + 1)
     )

@@ -1,7 +1,6 @@
 """Other truth discovery methods on the reports of one and of two layers.
 
-One cell is one trial: the answers of the trial, its noise words, and the error of every method
-to the truth.
+One cell is one trial: its answers, its noise words, and the error of every method to the truth.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ READERS: Mapping[str, str] = MappingProxyType(
         "aware": AWARE,
     }
 )
-"""The methods that take labels; majority vote weighs nobody, and `aware` knows the noise."""
+"""Methods for labels; majority vote has no weights, and `aware` models the noise."""
 
 LAYERS = ("one-layer", "two-layer", "equal")
 """`equal` is one layer at the true epsilon and delta of two."""
@@ -76,7 +75,7 @@ def noisy_trial(source: Source, epsilon: float, trial: int, seed: int) -> dict[s
 
 
 def clean_trial(source: Source, trial: int, seed: int) -> dict[str, float]:
-    """The error of every method on the answers themselves, as `noisy_trial` breaks ties."""
+    """The error of every method on the answers themselves, with ties broken as in `noisy_trial`."""
     answers, truths = drawn(source, trial, seed)
     ties = trial_seed(seed, _CLEAN, trial)
     return {
@@ -87,6 +86,6 @@ def clean_trial(source: Source, trial: int, seed: int) -> dict[str, float]:
 def _error(
     reports: Reports, truths: npt.NDArray[Any], method: str, seed: int, policy: Policy | None
 ) -> float:
-    # Hundreds of fits: compiling pays at any size.
+    # Compiled kernels are faster for hundreds of fits, at any size.
     read = infer(reports, method, policy=policy, ties="random", seed=seed, compiled=True)
     return error_of(read, truths)

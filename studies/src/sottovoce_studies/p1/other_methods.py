@@ -1,6 +1,6 @@
 """Study `p1-other-methods`: two layers against one under other truth discovery methods.
 
-A case is one source at one nominal epsilon, which all methods read.
+A case is one source at one nominal epsilon, used by all methods.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["OTHERS", "STUDY", "Case", "Seen", "judge", "ruling"]
 
 
 OTHERS = ("CRH", "CATD", "Dawid-Skene", "one-coin", "latent-label")
-"""The truth discovery methods beside P1's own."""
+"""The truth discovery methods other than P1's."""
 ERRORS = 3.0
-"""So many standard errors make two layers worse than one."""
+"""The number of standard errors by which two layers count as worse than one."""
 _BINARY = Domain.categorical((0, 1))
 
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.5,), "full": (0.5, 1.0)}
@@ -60,12 +60,12 @@ class Case:
 
     @property
     def fresh(self) -> int:
-        """How many trials there are without noise."""
+        """The number of trials without noise."""
         return 1 if isinstance(self.source, Dataset) else self.trials
 
     @property
     def true_epsilon(self) -> float:
-        """What two layers truly keep for the worker with most answers, per answer."""
+        """The true epsilon per answer of two layers for the worker with most answers."""
         answers, _ = self.source.draw(0)
         mechanism = two_layer(_BINARY, self.epsilon)
         return mechanism.guarantee(most_answers(answers), Unit.ANSWER).epsilon
@@ -73,7 +73,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One method in one case: its errors, and how far two layers are from one, by trial."""
+    """One method in one case: its errors, and the difference of two layers and one, by trial."""
 
     case: Case
     method: str
@@ -84,22 +84,22 @@ class Seen:
 
     @property
     def judged(self) -> bool:
-        """Not where the method learns nothing from answers without noise: noise changes nothing."""
+        """False if the method learns nothing even without noise: noise then changes nothing."""
         return self.method in OTHERS and self.clean < self.constant
 
     @property
     def better(self) -> bool:
-        """Whether two layers err less, by two standard errors."""
+        """Whether the error of two layers is smaller, by two standard errors."""
         return self.apart.mean < -BAND * self.apart.standard_error
 
     @property
     def worse(self) -> bool:
-        """Whether two layers err more, by three."""
+        """Whether the error of two layers is larger, by three standard errors."""
         return self.apart.mean > ERRORS * self.apart.standard_error
 
 
 def ruling(judged: Sequence[Seen]) -> tuple[Verdict, str]:
-    """The verdict on the methods that are judged, and its reason."""
+    """The verdict on the judged methods, with its reason."""
     better = [each for each in judged if each.better]
     worse = [each for each in judged if each.worse]
     if worse:
@@ -109,7 +109,7 @@ def ruling(judged: Sequence[Seen]) -> tuple[Verdict, str]:
     if 2 * len(better) > len(judged):
         gained = {each.method for each in better}
         none = [m for m in OTHERS if m in {each.method for each in judged} and m not in gained]
-        without = f"; {' and '.join(none)} gains nothing" if none else ""
+        without = f"; {' and '.join(none)} does not improve" if none else ""
         return "holds in shape", f"better in {len(better)} of {len(judged)} cases{without}"
     return "fails", f"two layers are better in only {len(better)} of {len(judged)} cases"
 
@@ -119,7 +119,7 @@ def _names(seen: Sequence[Seen]) -> str:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every method in every trial; quick runs leave the dataset out."""
+    """Every method in every trial; quick runs skip the dataset."""
     sources: dict[str, Source | None] = {CROWD_NAME: CROWD}
     if size == "full":
         sources[DUCHENNE] = Dataset.of("duchenne")
@@ -135,7 +135,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(cases: Sequence[Case], results: Sequence[Any], absent: Sequence[str] = ()) -> Outcome:
-    """Two layers better with more than half of the other methods, and worse with none."""
+    """Holds in shape if two layers are better with most methods and worse with none."""
     rest = iter(results)
     seen = [each for case in cases for each in _seen(case, rest)]
     judged = [each for each in seen if each.judged]
@@ -187,26 +187,26 @@ def _words(seen: Sequence[Seen], judged: Sequence[Seen]) -> str:
     equal = [each for each in judged if each.layers["equal"].mean < each.layers["two-layer"].mean]
     gain = min(judged, key=lambda each: each.apart.mean)
     words = (
-        f"At the same nominal epsilon two layers err less than one in {better} of {len(judged)} "
-        f"cases of a method, a source and an epsilon, most with {gain.method} on the "
-        f"{gain.case.name} ({gain.layers['two-layer'].mean:.3f} against "
+        "At the same nominal epsilon the error of two layers is smaller than that of one in "
+        f"{better} of {len(judged)} cases of a method, a source and an epsilon, by most with "
+        f"{gain.method} on the {gain.case.name} ({gain.layers['two-layer'].mean:.3f} against "
         f"{gain.layers['one-layer'].mean:.3f}). Methods whose weights hardly differ between "
-        "workers gain least"
+        "workers improve least"
     )
     left = [each for each in seen if each.method in OTHERS and not each.judged]
     if left:
         names = ", ".join(dict.fromkeys(f"{each.method} ({each.case.name})" for each in left))
         words += f". Not judged: {names}, no better than the best constant without noise"
     return (
-        f"{words}. One layer with the epsilon and delta that two layers truly keep errs less than "
-        f"two layers in {len(equal)} of the {len(judged)} cases: nominal epsilon "
-        f"{gain.case.epsilon:g} is truly {gain.case.true_epsilon:.2f} per answer on the "
+        f"{words}. At the true epsilon and delta of two layers, the error of one layer is smaller "
+        f"in {len(equal)} of the {len(judged)} cases: the true epsilon of the nominal "
+        f"{gain.case.epsilon:g} is {gain.case.true_epsilon:.2f} per answer on the "
         f"{gain.case.name}."
     )
 
 
 def _chart(case: Case, seen: Sequence[Seen]) -> Chart:
-    """Errors by method: methods are places on the axis, in the order of the table."""
+    """Errors by method, in the order of the table."""
     names = [each.method for each in seen]
     places = tuple(float(place) for place in range(1, len(names) + 1))
 
@@ -234,8 +234,9 @@ def _chart(case: Case, seen: Sequence[Seen]) -> Chart:
             clean,
         ),
         (Level(CONSTANT, seen[0].constant),),
-        note="P1 §7.3: two layers are a general framework for truth discovery methods. Here they "
-        f"err less than one layer with {', '.join(e.method for e in seen if e.better) or 'none'}.",
+        note="P1 §7.3: two layers are a general framework for truth discovery methods. Here "
+        "their error is smaller than with one layer for "
+        f"{', '.join(e.method for e in seen if e.better) or 'none'}.",
         better="lower",
         style="bars",
     )
@@ -246,11 +247,11 @@ STUDY = Study(
     "Two layers are a general framework: with other truth discovery methods too they give better "
     "utility than one layer at the same epsilon",
     "P1 §7.3",
-    "P1 names no methods: CRH, CATD, Dawid-Skene, its one-coin form and P2's latent-label model "
-    "are ours, majority vote, TD and aware inference stand beside them; Duchenne smiles, public "
-    "part, and a drawn crowd of 64 workers with 100 binary answers each to 500 tasks; U(0, b) as "
-    "published; a case counts where the method beats the best constant without noise; better is "
-    "2 standard errors, worse 3; ties are broken at random",
+    "P1 names no methods: we chose CRH, CATD, Dawid-Skene, its one-coin form and P2's "
+    "latent-label model, with majority vote, TD and aware inference for comparison; Duchenne "
+    "smiles, public part, and a drawn crowd of 64 workers with 100 binary answers each to 500 "
+    "tasks; U(0, b) as published; a case counts where the method beats the best constant without "
+    "noise; better is 2 standard errors, worse 3; ties are broken at random",
     plan,
     "the drawn crowd at one epsilon, 8 trials instead of 30",
     recorded="holds in shape",

@@ -1,7 +1,7 @@
-"""Study `p1-scaling`: the processor time of two layers and truth discovery by the size of the data.
+"""Study `p1-scaling`: processor time of two layers and truth discovery by data size.
 
-All sizes are one cell, one after the other in one process, so that no other size runs beside one
-that is timed. Processor time counts this process only, and not what else the machine does.
+All sizes run in one cell, in sequence in one process, so that no two sizes run at the same time.
+Processor time counts this process only, not the other load of the machine.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ SIZES: Mapping[Size, tuple[int, ...]] = {
 REPEATS = 3
 
 MOST = 1.25
-"""The largest slope that counts as linear: large tables do not fit the processor's caches."""
+"""The largest slope that counts as linear; large tables do not fit into the processor's caches."""
 
 
 def answers_of(size: int, seed: int) -> Reports:
-    """A binary crowd with so many answers: ten to a task, a hundred of a worker on average.
+    """A binary crowd of a given size, with 10 answers per task and on average 100 per worker.
 
-    It is known to be without repeats, as a table is that was read from a file.
+    It is marked as free of duplicates, like a table read from a file.
     """
     crowd = CategoricalCrowd(
         workers=size // PER_WORKER, tasks=size // PER_TASK, labels=2, redundancy=PER_TASK, seed=seed
@@ -56,10 +56,9 @@ def answers_of(size: int, seed: int) -> Reports:
 
 
 def seconds_of(sizes: Sequence[int], repeats: int, seed: int) -> list[dict[str, float]]:
-    """Processor seconds of the noise and of TD at each size, the best of so many runs.
+    """Processor seconds of the noise and of TD at each size, the best of several runs.
 
-    TD makes ten rounds whatever it finds, on one thread, with compiled kernels; what compiling
-    takes is left out.
+    TD always makes ten rounds, on one thread, with compiled kernels; compilation time is excluded.
     """
     _seconds(answers_of(min(sizes), seed), seed)
     found = []
@@ -93,7 +92,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(times: Sequence[Mapping[str, Any]]) -> Outcome:
-    """Linear, if log time grows with log size by a slope of at most 1.25."""
+    """Holds if the slope of log time over log size is at most 1.25."""
     sizes = [float(row["answers"]) for row in times]
     parts = {
         "noise and TD": [row["noise"] + row["TD"] for row in times],
@@ -107,10 +106,10 @@ def judge(times: Sequence[Mapping[str, Any]]) -> Outcome:
     each = [seconds / size for seconds, size in zip(parts["noise and TD"], sizes, strict=True)]
     words = (
         f"From {sizes[0]:,.0f} to {sizes[-1]:,.0f} answers the time grows with the power "
-        f"{whole:.2f} of their number ({slopes['noise']:.2f} for the noise, {slopes['TD']:.2f} for "
-        f"{ROUNDS} rounds of TD), and is {1e9 * each[0]:.0f} ns per answer at the smallest size "
-        f"and {1e9 * each[-1]:.0f} ns at the largest: what a run costs whatever the size makes the "
-        "power less. Times are of this machine, and no seed makes them the same again."
+        f"{whole:.2f} of their number ({slopes['noise']:.2f} for the noise, {slopes['TD']:.2f} "
+        f"for {ROUNDS} rounds of TD), and is {1e9 * each[0]:.0f} ns per answer at the smallest "
+        f"size and {1e9 * each[-1]:.0f} ns at the largest: the fixed cost of a run lowers the "
+        "power. Times are for this machine and not reproducible from a seed."
     )
     rows = tuple(map(_row, times))
     return Outcome(rows, verdict, reason, words, (_chart(sizes, parts),))
@@ -153,8 +152,8 @@ def _chart(sizes: Sequence[float], parts: Mapping[str, Sequence[float]]) -> Char
             ),
             linear,
         ),
-        note="P1 §7.3: the method scales linearly with the size of the dataset. The line is what "
-        f"is linear; here the power is {slope(sizes, whole):.2f}.",
+        note="P1 §7.3: the method scales linearly with the size of the dataset. The line is "
+        f"linear growth; here the power is {slope(sizes, whole):.2f}.",
         better="lower",
         x_scale="log",
         y_scale="log",
@@ -165,11 +164,11 @@ STUDY = Study(
     "p1-scaling",
     "The proposed method scales linearly with respect to the dataset size",
     "P1 §7.3",
-    "P1 prints no sizes or times: binary crowds of 10,000 answers and more, 10 to a task and 100 "
-    "of a worker; U(0, b) as published at epsilon 1; TD with a fixed number of rounds, "
-    f"{ROUNDS}; processor time of one thread, best of {REPEATS}, one size after the other; linear "
-    f"is a slope of log time on log size of at most {MOST:g}, which leaves room for caches; times "
-    "are not seeded and differ from run to run",
+    "P1 prints no sizes or times: binary crowds of 10,000 answers and more, 10 per task and 100 "
+    f"per worker; U(0, b) as published at epsilon 1; TD with a fixed number of rounds, {ROUNDS}; "
+    f"processor time of one thread, best of {REPEATS}, one size after the other; linear is a "
+    f"slope of log time on log size of at most {MOST:g}, which leaves room for caches; times are "
+    "not seeded and differ from run to run",
     plan,
     "up to a million answers instead of ten million",
     recorded="holds",

@@ -1,4 +1,4 @@
-"""Study `p1-table-1`: the sizes of P1's datasets, and how the answers spread over workers."""
+"""Study `p1-table-1`: the sizes of P1's datasets, and the number of answers per worker."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, W
 __all__ = ["STUDY", "counted", "judge"]
 
 DUCHENNE, GRADES = "Duchenne Smile Dataset", "Peer Grading Dataset"
-ABSENT = "neither dataset can be had: Duchenne is not in the cache"
+ABSENT = "neither dataset is available: Duchenne is not in the cache"
 NOMINAL = 1.0
 
 _BINARY = Domain.categorical((0, 1))
 
 _REACH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-"""Numbers of answers to draw curves over."""
+"""Numbers of answers on the curves."""
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Count Duchenne, if it is in the cache; both sizes are the same."""
+    """Count Duchenne if it is in the cache; both sizes are the same."""
     source = Dataset.of("duchenne")
     cells = [] if source is None else [Cell(counted, (source,))]
     return Work(cells, judge)
 
 
 def counted(source: Dataset) -> dict[str, Any]:
-    """The four statistics, the answers of each worker, and who answers tasks with gold."""
+    """The four statistics, the answers per worker, and the workers who answer tasks with gold."""
     answers, truths = source.draw(0)
     gold = truths >= 0
     on_gold = answers.worker[gold[answers.task]]
@@ -51,7 +51,7 @@ def counted(source: Dataset) -> dict[str, Any]:
 
 
 def judge(results: Sequence[Mapping[str, Any]]) -> Outcome:
-    """Holds, if Duchenne has the printed sizes; without it nothing can be counted."""
+    """Holds if Duchenne has the printed sizes; cannot be checked without Duchenne."""
     rows = tuple(_rows(results))
     if not results:
         words = "P1's peer grades are not public, and Duchenne is not in the cache."
@@ -82,24 +82,24 @@ def _rows(results: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
                 ours = int(results[0][name])
                 yield {**row, "ours": ours, "paper": paper, "difference": ours - paper}
             else:
-                yield {**row, "ours": "not to be had", "paper": paper}
+                yield {**row, "ours": "not available", "paper": paper}
     for found in results:
         yield from _spread_rows(found["per worker"])
 
 
 def _spread_rows(answers: Sequence[int]) -> Iterator[Row]:
-    """How many answers workers gave, which decides what two layers of noise betray."""
+    """Answers per worker, which determine the privacy loss of two layers."""
     noise = two_layer(_BINARY, NOMINAL)
     for name, share in (
         ("fewest", 0),
-        ("a quarter", 0.25),
+        ("lower quartile", 0.25),
         ("median", 0.5),
-        ("three quarters", 0.75),
+        ("upper quartile", 0.75),
         ("most", 1),
     ):
         count = int(np.quantile(answers, share))
         yield {
-            "part": "Duchenne: answers of a worker, and what two layers at epsilon 1 keep",
+            "part": "Duchenne: answers per worker, and true guarantee of two layers at epsilon 1",
             "worker": name,
             "answers": count,
             "per answer": noise.guarantee(count, Unit.ANSWER).epsilon,
@@ -110,27 +110,27 @@ def _spread_rows(answers: Sequence[int]) -> Iterator[Row]:
 def _words(found: Mapping[str, Any], wrong: int) -> Iterator[str]:
     answers = np.array(found["per worker"])
     yield (
-        f"{4 - wrong} of the 4 statistics of Duchenne are as printed; its answers are the first of "
-        "each worker to each task."
+        f"{4 - wrong} of the 4 statistics of Duchenne are as printed; only each worker's first "
+        "answer to each task counts."
     )
     yield (
-        f"A worker gave {answers.min()} to {answers.max():,} answers, half of them more than "
-        f"{np.median(answers):g}: enough for two layers to keep much less than their nominal "
-        "epsilon. Errors are counted on tasks with gold only, which "
+        f"A worker gave {answers.min()} to {answers.max():,} answers, with a median of "
+        f"{np.median(answers):g}: enough to make the true epsilon of two layers much larger than "
+        "the nominal one. Errors are counted only on tasks with gold, which "
         f"{found['gold workers']} of {found['#users']} workers answered, "
-        f"{found['gold answers']:,} times in all."
+        f"{found['gold answers']:,} times in total."
     )
-    yield "The peer grades are not public: 72 workers with 360 answers gave 5 each in the mean."
+    yield "The peer grades are not public: 72 workers with 360 answers gave 5 each on average."
 
 
 def _spread(answers: Sequence[int]) -> Chart:
-    """The share of workers who gave at least so many answers."""
+    """The share of workers who gave at least a given number of answers."""
     shares = tuple(float(np.mean(np.array(answers) >= count)) for count in _REACH)
     counts = np.sort(answers)[::-1].cumsum()
     few = int(np.searchsorted(counts, counts[-1] / 2)) + 1
     return Chart(
         "Answers of the workers of Duchenne (P1 Table 1)",
-        "answers, or more",
+        "answers (at least)",
         "share of workers",
         (Series(f"{len(answers)} workers", tuple(map(float, _REACH)), shares, role="ours"),),
         note=f"P1 §7.1: 64 users gave 17,729 answers. Here {len(answers)} gave {counts[-1]:,}, and "
@@ -141,17 +141,18 @@ def _spread(answers: Sequence[int]) -> Chart:
 
 
 def _betrayed() -> Chart:
-    """What two layers keep for workers of more and more answers."""
+    """The true guarantee of two layers by the number of answers."""
     noise = two_layer(_BINARY, NOMINAL)
     xs = tuple(map(float, _REACH))
     true = tuple(noise.guarantee(count, Unit.ANSWER).epsilon for count in _REACH)
     return Chart(
-        "What two layers keep, by the answers of a worker",
+        "True guarantee of two layers by answers per worker",
         "answers of the worker",
         "epsilon per answer",
         (Series("true", xs, true), Series("nominal", xs, (NOMINAL,) * len(xs), role="reference")),
-        note="P1 Theorem 6.4: two layers keep the same as one. It is so for one answer; a flip "
-        "probability shared by more of them makes each betray more.",
+        note="P1 Theorem 6.4: two layers have the same guarantee as one. This is true for one "
+        "answer; with a flip probability shared by more answers, the privacy loss of each "
+        "is larger.",
         better="lower",
         x_scale="log",
     )
@@ -162,11 +163,11 @@ STUDY = Study(
     "Duchenne has 2,134 questions, 64 users, 17,729 answers and 159 known truths; peer grading "
     "has 26, 72, 360 and 26",
     "P1 §7.1.1, Table 1",
-    "Duchenne from the cache, where a worker's first answer to a task counts (the public file has "
-    "30,319 rows); peer grades are not public, and a stand-in made with their sizes would be no "
-    "evidence; no votes, no ties",
+    "Duchenne from the cache, where a worker's first answer to a task counts (the public file "
+    "has 30,319 rows); peer grades are not public, and a stand-in with the same sizes would be "
+    "no evidence; no votes, no ties",
     plan,
-    "nothing, for counting is quick",
+    "nothing, because counting is quick",
     recorded="holds",
     items=("P1 Table 1",),
 )

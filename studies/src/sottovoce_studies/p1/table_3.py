@@ -27,13 +27,13 @@ TABLE = "Table 3"
 TITLE = "Change of the error rate on Duchenne smiles (P1 Table 3)"
 TRIALS: Mapping[Size, int] = {"quick": 4, "full": PAPER_TRIALS}
 MANY = 3.0
-"""So many standard errors are hardly chance."""
+"""The number of standard errors that counts as more than chance."""
 PAPERS_CLEAN = 1 - printed("P1 accuracy without noise").number("accuracy", "Duchenne Smile Dataset")
-"""The error without noise that P1 §7.2 names."""
+"""The error without noise stated in P1 §7.2."""
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every trial at every epsilon on Duchenne, if it is in the cache."""
+    """Every trial at every epsilon on Duchenne if it is in the cache."""
     source = Dataset.of("duchenne")
     if source is None:
         return Work([], lambda _: absent(TABLE, TITLE))
@@ -43,17 +43,18 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(seen: Mapping[float, Seen], answered: Answered) -> Outcome:
-    """Fails, if two layers keep less than epsilon, or do worse, or epsilon 0 is as it cannot be.
+    """Fails if two layers exceed epsilon, do worse, or have an impossible value at epsilon 0.
 
-    Worse: TD with two layers than with one, by 3 standard errors at one of 13 epsilons. It cannot
-    be that the printed change at epsilon 0 is more than 3 off what symmetry and the printed
-    accuracy make it. Otherwise it holds if all printed numbers are within 3, else in shape.
+    Worse means TD with two layers than with one, by 3 standard errors at one of 13 epsilons.
+    Impossible means that the printed change at epsilon 0 is more than 3 standard errors from the
+    value that follows from symmetry and the printed accuracy. Otherwise the claim holds if all
+    printed numbers are within 3, else in shape.
     """
     faults = list(_faults(seen, answered))
     verdict: Verdict = "fails"
     if not faults:
         verdict = "holds" if _inside(seen) == len(seen) * len(PUBLISHED) else "holds in shape"
-    reason = "; ".join(faults) or ("" if verdict == "holds" else "printed numbers are others")
+    reason = "; ".join(faults) or ("" if verdict == "holds" else "printed numbers differ")
     found = (*rows(TABLE, seen), *answered.rows(TABLE, list(seen)))
     picture = chart(TITLE, TABLE, _note(seen, answered), seen)
     return Outcome(found, verdict, reason, " ".join(_words(seen, answered)), (picture,))
@@ -63,7 +64,7 @@ def _faults(seen: Mapping[float, Seen], answered: Answered) -> Iterator[str]:
     top = max(seen)
     if answered.more_than(top):
         true = answered.true_epsilon(top)
-        yield f"two layers keep epsilon {true:.1f} per answer, not {top:g}"
+        yield f"two layers have epsilon {true:.1f} per answer, not {top:g}"
     worse = lower_at(seen, "two-layer TD", "one-layer TD", MANY)[1]
     if worse:
         yield f"TD is worse with two layers at epsilon {worse[0]:g}"
@@ -73,7 +74,7 @@ def _faults(seen: Mapping[float, Seen], answered: Answered) -> Iterator[str]:
 
 
 def _inside(seen: Mapping[float, Seen]) -> int:
-    """How many of the printed numbers are within 3 standard errors of ours."""
+    """The number of printed numbers within 3 standard errors of ours."""
     figures = printed("P1 Table 3")
     return sum(
         at.errors_off(method, figures.number(method, epsilon)) <= MANY
@@ -86,23 +87,24 @@ def _words(seen: Mapping[float, Seen], answered: Answered) -> Iterator[str]:
     yield _order(seen)
     yield (
         f"{_inside(seen)} of {len(seen) * len(PUBLISHED)} printed numbers are within {MANY:g} "
-        "standard errors of ours, if the paper's trials are as spread as ours."
+        "standard errors of ours, assuming that the paper's trials have the same spread as ours."
     )
     yield _at_zero(seen[0.0])
     above = [at for at in seen.values() if at.error("two-layer TD").mean > at.error(CONSTANT).mean]
     yield (
-        f"The best constant errs on {seen[0.0].error(CONSTANT).mean:.3f}: two-layer TD does worse "
-        f"at {len(above)} of {len(seen)} epsilons."
+        f"The error of the best constant is {seen[0.0].error(CONSTANT).mean:.3f}: two-layer TD "
+        f"does worse at {len(above)} of {len(seen)} epsilons."
     )
     top = max(seen)
     equal = lower_at(seen, "equal TD", "two-layer TD")
     yield (
-        f"Epsilon is not what two layers keep: at the nominal {top:g} the median worker of "
-        f"{answered.median} answers has {answered.true_epsilon(top):.2f} per answer, one of "
-        f"{answered.most:,} has {Answered(answered.most, answered.most).true_epsilon(top):.2f} "
-        "(Theorem 6.4 is true of one answer only). With the (epsilon, delta) that two layers truly "
-        f"keep for all workers, TD changes less with one layer at {len(equal[0])} of {len(seen)} "
-        f"epsilons beyond two standard errors, and more at {len(equal[1])}."
+        f"The nominal epsilon is not the true one of two layers: at the nominal {top:g} it is "
+        f"{answered.true_epsilon(top):.2f} per answer for the median worker with "
+        f"{answered.median} answers, and "
+        f"{Answered(answered.most, answered.most).true_epsilon(top):.2f} for a worker with "
+        f"{answered.most:,} (Theorem 6.4 is true for one answer only). At the true (epsilon, "
+        f"delta) of two layers for all workers, TD changes less with one layer at {len(equal[0])} "
+        f"of {len(seen)} epsilons beyond two standard errors, and more at {len(equal[1])}."
     )
 
 
@@ -122,29 +124,30 @@ def _named(epsilons: list[float]) -> str:
 
 
 def _at_zero(at: Seen) -> str:
-    """The row that cannot be."""
+    """Text about the row at epsilon 0, whose printed value is impossible."""
     figures, clean = printed("P1 Table 3"), at.trials[0]["clean TD"]
     figure, ours = figures.number("two-layer TD", 0.0), at.change("two-layer TD")
     one = figures.number("one-layer TD", 0.0)
     return (
-        "At epsilon 0 the error must be 1/2 in the mean, whatever the layers: reports have the "
-        f"law of their flipped ones. With P1's accuracy of {1 - PAPERS_CLEAN:.2f} the change must "
-        f"be {0.5 - PAPERS_CLEAN:.2f}, as its text says too, and the printed {figure:.4f} is "
-        f"{at.off_symmetry(figure, PAPERS_CLEAN):.1f} standard errors of 100 trials away; it is "
-        f"{at.off_symmetry(figure, 0.5 - one):.1f} from the printed {one:.4f} of one layer, which "
-        f"must be the same, and {at.off_symmetry(figure, clean):.1f} from our {0.5 - clean:.3f} "
-        f"(TD without noise errs on {clean:.3f} here); our trials give "
-        f"{ours.mean:.3f} ± {ours.standard_error:.3f}."
+        "At epsilon 0 the error must be 1/2 on average with one or two layers, because reports "
+        "and flipped reports have the same distribution. With P1's accuracy of "
+        f"{1 - PAPERS_CLEAN:.2f} the change must be {0.5 - PAPERS_CLEAN:.2f}, as P1's text also "
+        f"says, and the printed {figure:.4f} is {at.off_symmetry(figure, PAPERS_CLEAN):.1f} "
+        f"standard errors of 100 trials away; it is {at.off_symmetry(figure, 0.5 - one):.1f} from "
+        f"the printed {one:.4f} of one layer, which must be the same, and "
+        f"{at.off_symmetry(figure, clean):.1f} from our {0.5 - clean:.3f} (the error of TD "
+        f"without noise is {clean:.3f} here); our trials give {ours.mean:.3f} ± "
+        f"{ours.standard_error:.3f}."
     )
 
 
 def _note(seen: Mapping[float, Seen], answered: Answered) -> str:
     lower = lower_at(seen, "two-layer TD", "one-layer TD")[0]
     return (
-        "P1 §7.2: TD under two layers performs better than under one at the same epsilon. Here it "
-        f"does at {len(lower)} of {len(seen)} nominal epsilons, while the median worker's true "
-        f"epsilon is {answered.true_epsilon(max(seen)):.1f} and more; one layer at that true "
-        "guarantee is shown too. Bands are two standard errors."
+        "P1 §7.2: TD under two layers performs better than under one at the same epsilon. Here "
+        f"it does at {len(lower)} of {len(seen)} nominal epsilons, but the median worker's true "
+        f"epsilon is {answered.true_epsilon(max(seen)):.1f} and more; the chart also shows one "
+        "layer at that true guarantee. Bands are two standard errors."
     )
 
 
@@ -154,11 +157,11 @@ STUDY = Study(
     "least of four methods at the same privacy: by .0560 against .0735 with one layer at epsilon "
     "1, by .1793 against .2277 at epsilon 0",
     "P1 §7.2, Table 3",
-    "Duchenne smiles, the first answer of each pair: 17,729 answers of 64 workers to 2,134 tasks, "
-    "errors over the 159 with gold; U(0, b) with P1's nominal epsilon; noise is drawn anew for "
-    "each epsilon and trial, and is the same for all methods; ties are broken at random (majority "
-    "vote without noise is right on .723 so, on .761 if ties go to label 0; P1 says .76 and no "
-    "rule)",
+    "Duchenne smiles, the first answer of each pair: 17,729 answers of 64 workers to 2,134 "
+    "tasks, errors over the 159 with gold; U(0, b) with P1's nominal epsilon; each epsilon and "
+    "trial has new noise, the same for all methods; ties are broken at random (majority vote "
+    "without noise is then right on .723, and on .761 if ties go to label 0; P1 says .76 without "
+    "a rule)",
     plan,
     "3 epsilons and 4 trials instead of 13 and 100",
     recorded="fails",

@@ -1,4 +1,4 @@
-"""P2, the worker-private EM: accuracy, rounds, time, and what its totals give away."""
+"""Studies of P2, the worker-private EM: accuracy, rounds, time, and recovery of labels."""
 
 from sottovoce_studies.p2 import figure_4, label_recovery, worker_private_em
 from sottovoce_studies.study import Study

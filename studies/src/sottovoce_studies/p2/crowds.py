@@ -1,8 +1,8 @@
-"""The tables of P2's experiments: its public data, and crowds that are drawn to be like them.
+"""Tables for P2's experiments: its public data, and drawn crowds of the same size.
 
-P2 had 3,513 labels of 20 workers for 159 images, which is more than one for each pair: a worker
-answered some images several times, and all of it counts. What is public of the same data set has
-fewer answers to the 159 images with gold. P2 prints no abilities: U(0.55, 0.85) is ours.
+P2 had 3,513 labels of 20 workers for 159 images, which is more than one per pair: workers answered
+some images several times, and all answers count. The public part of the dataset has fewer answers
+to the 159 images with gold. P2 prints no abilities: U(0.55, 0.85) is ours.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _BINARY = Domain.categorical((0, 1))
 
 
 class TableSource(Protocol):
-    """Answers with repeats, and the truth of every task as a label code."""
+    """Answers, including repeats, and the truth of every task as a label code."""
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
-        """The same for the same seed."""
+        """Answers and truths, the same for the same seed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PaperCrowd:
-    """P2 §6.1 in numbers: every worker answers every task, and some pairs a second time.
+    """A crowd with P2's sizes (§6.1): every worker answers every task, some of them twice.
 
-    The truth of 58 tasks is 0. A worker is right with its own chance, drawn from U(0.55, 0.85).
+    The truth of 58 tasks is 0. The probability that a worker is right is drawn from U(0.55, 0.85).
     """
 
     tasks: int = 159
@@ -56,9 +56,9 @@ class PaperCrowd:
 
 @dataclass(frozen=True, slots=True)
 class GoldTasks:
-    """The tasks of a dataset whose truth is known, with all answers to them, repeats too.
+    """The tasks of a dataset with known truth, and all answers to them, including repeats.
 
-    `sha256` is that of its files, so that results are not kept for others.
+    `sha256` is the hash of its files, so that cached results are not used for other files.
     """
 
     name: str
@@ -66,7 +66,7 @@ class GoldTasks:
 
     @classmethod
     def of(cls, name: str) -> GoldTasks | None:
-        """The dataset, or None where the cache does not have it."""
+        """The dataset, or None if it is not in the cache."""
         try:
             card = datasets.describe(name)
         except DataError:

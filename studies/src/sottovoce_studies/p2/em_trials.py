@@ -1,7 +1,7 @@
-"""Trials of P2's private EM: beside the plain EM at every scale L (P2 §6.2), or attacked.
+"""Trials of P2's private EM: compared with the plain EM at every scale L (P2 §6.2), or attacked.
 
-Both EMs see the same answers. An attacked run is attacked by its own server, and scored by what
-came out of the totals.
+Both EMs use the same answers. The server attacks a run, and the attack is scored by the labels
+recovered from the totals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PARAMETERS = ("alpha", "beta", "mu", "p")
 ROUNDS = 200
 
 TASKS = 159
-"""As many as in P2's experiments."""
+"""The number of tasks in P2's experiments."""
 
 NOISES: Mapping[str, Mapping[str, Any]] = {
     "epsilon 1, counts": {"epsilon": 1.0},
@@ -45,9 +45,9 @@ NOISES: Mapping[str, Mapping[str, Any]] = {
 
 
 def trial(source: TableSource, seed: int) -> dict[str, Any]:
-    """What the data are, how often each method is right, and what each scale does to the EM.
+    """Statistics of the data, the accuracy of each method, and the effect of each scale on the EM.
 
-    Sums are made in the open: sealed ones have the same integers.
+    Sums are computed in plain form; sealed sums have the same integers.
     """
     answers, truths = source.draw(seed)
     engine = LocalEngine(answers)
@@ -77,7 +77,7 @@ def relative_error(known: FloatArray, found: FloatArray) -> float:
 
 
 def _at(scale: int, answers: Reports, plain: Result, truths: FloatArray) -> dict[str, float]:
-    """The private EM at one scale beside the plain one."""
+    """The private EM at one scale compared with the plain one."""
     run = simulate_private_em(
         answers, suite="plain", mode="as_published", scale=scale, rounds=ROUNDS
     )
@@ -92,7 +92,7 @@ def _at(scale: int, answers: Reports, plain: Result, truths: FloatArray) -> dict
 
 
 def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]:
-    """P2's: both skills of every worker, every task's chance of label 1, and the mean of it."""
+    """P2's parameters: both skills of every worker, probabilities of label 1, and their mean."""
     posterior, prior = result.posterior, result.prior
     if posterior is None or prior is None:
         raise UsageError(f"{result.provenance.method} gives no posterior")
@@ -106,7 +106,7 @@ def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A crowd of so many workers that answer a share of the tasks, and what is opened of it."""
+    """A crowd whose workers answer a share of the tasks, and the mode in which sums are opened."""
 
     workers: int
     share: float
@@ -116,22 +116,22 @@ class Setting:
 
     @property
     def answered(self) -> str:
-        """Which tasks a worker answers, in a word."""
+        """The share of tasks that a worker answers, as text."""
         return "all" if self.share == 1 else f"{100 * self.share:.0f} %"
 
     def terms(self, answers: Reports) -> EMTerms:
-        """What the workers agree on: everything that is not named here is as usual."""
+        """The terms of the session; everything not named here has its default."""
         noise = NOISES[self.noise] if self.noise else {}
         return private_terms(answers, self.mode, scale=self.scale, **noise)
 
     def draw(self, seed: int) -> Reports:
-        """The answers: every worker's own random tasks, and 40 % of the workers good."""
+        """The answers: random tasks for each worker, and 40 % of the workers good."""
         answered = round(self.share * TASKS)
         return LabelCrowd(self.workers, TASKS, answered, 2, "heterogeneous").draw(seed)[0]
 
 
 def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
-    """One run of the product's private EM, attacked by its server, and scored."""
+    """The score of the server's attack on one run of the private EM."""
     place = [seed, trial, setting.workers, round(100 * setting.share)]
     answers = setting.draw(int(np.random.default_rng(place).integers(1 << 62)))
     transcript = transcript_of(answers, setting.terms(answers), trial)
@@ -150,7 +150,7 @@ def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
 
 
 def transcript_of(answers: Reports, terms: EMTerms, seed: int) -> Transcript:
-    """What the server sees; its noise, if any, is from a seed. It hands out the tasks."""
+    """The server's view of a run, with seeded noise if any; the server assigns the tasks."""
     rows = [np.flatnonzero(answers.worker == worker) for worker in range(len(answers.workers))]
     label = answers.value.astype(np.int64)
     workers = [

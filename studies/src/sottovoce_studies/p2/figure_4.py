@@ -1,6 +1,6 @@
-"""Study `p2-figure-4`: the time of a key and of one sealed sum (P2 §6.3).
+"""Study `p2-figure-4`: the time to generate a key and to compute one sealed sum (P2 §6.3).
 
-Beside P2's time of one sum a round stands that of all the sums that its protocol opens.
+P2's time for one sum per round is compared with that of all sums that its protocol opens.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["EACH", "STUDY", "TASKS", "Timing", "by_the_paper", "judge", "slope",
 
 
 FROM = 10
-"""From so many workers on, growth is judged: below, what does not grow with them weighs."""
+"""The smallest number of workers for judging growth; below it fixed costs dominate."""
 
 TASKS = int(printed("P2 data").column("tasks")[0])
 CROWD, ROUNDS = (int(printed("P2 time").column(name)[0]) for name in ("workers", "rounds"))
 PRINTED = float(printed("P2 time").column("milliseconds")[0])
 EACH, FIRST = 2 * TASKS, TASKS
-"""Protocol 1 opens log a and log b of every task in a round, and one sum of labels before."""
+"""Sums that Protocol 1 opens: log a and log b of every task per round, and labels before."""
 
 WORKERS: Mapping[Size, tuple[int, ...]] = {
     "quick": (3, 10, 20),
@@ -41,7 +41,7 @@ RUNS: Mapping[Size, int] = {"quick": 1, "full": 10}
 SUMS: Mapping[Size, int] = {"quick": 3, "full": 1}
 
 LINEAR = 1.3
-"""Almost linear: time grows at most like J to this power."""
+"""The largest power of J that counts as almost linear."""
 
 LIBRARIES = ("gmpy2", "cryptography")
 
@@ -50,46 +50,46 @@ ABSENT = "the extra secure is not installed: pip install 'sottovoce[secure]'"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds of CPU of runs with so many workers: of keys, and of one sum."""
+    """CPU milliseconds of keys and of one sum, in runs with a given number of workers."""
 
     workers: int
     runs: Sequence[Mapping[str, Any]]
 
     @property
     def primes(self) -> Spread:
-        """Two safe primes: how long the search takes is a matter of luck."""
+        """Two safe primes; the time of the search is random."""
         return Spread.of([1e3 * run["primes"] for run in self.runs])
 
     @property
     def dealing(self) -> Spread:
-        """All shares of a key whose primes are there."""
+        """All shares of a key with given primes."""
         return Spread.of([1e3 * run["dealing"] for run in self.runs])
 
     @property
     def keys(self) -> Spread:
-        """Both: P2's keygen."""
+        """Primes and dealing: P2's keygen."""
         return Spread.of([1e3 * (run["primes"] + run["dealing"]) for run in self.runs])
 
     def one_sum(self, blinds: str = "blinds as published") -> Spread:
-        """P2's one update: with its blinds, or with ours."""
+        """P2's one update, with its blinds or with ours."""
         return Spread.of(self._sums(blinds))
 
     @property
     def best(self) -> tuple[float, float]:
-        """The quickest dealing and the quickest sum: other programs only ever slow one down."""
+        """The fastest dealing and the fastest sum, because other load can only slow them down."""
         dealing = min(1e3 * run["dealing"] for run in self.runs)
         return dealing, min(self._sums("blinds as published"))
 
     def single_sums(self) -> float:
-        """What P2 measured: a key, and one sum a round."""
+        """P2's measurement: a key and one sum per round."""
         return self.keys.mean + ROUNDS * self.one_sum().mean
 
     def one_by_one(self) -> float:
-        """A key, and all sums that P2's protocol opens, each under its own ciphertexts."""
+        """A key and all sums that P2's protocol opens, each in separate ciphertexts."""
         return self.keys.mean + sums_opened() * self.one_sum().mean
 
     def packed(self, rounds: int = ROUNDS) -> float:
-        """A key, and as many sums as there are ciphertexts when many numbers share one."""
+        """A key and one sum per ciphertext, when many numbers share a ciphertext."""
         start, each = map(int, self.runs[0]["ciphertexts"])
         return self.keys.mean + (start + rounds * each) * self.one_sum("blinds").mean
 
@@ -102,7 +102,7 @@ class Timing:
 
 
 def sums_opened(rounds: int = ROUNDS) -> int:
-    """How many numbers P2's protocol opens in so many rounds.
+    """The count of numbers that P2's protocol opens in a given number of rounds.
 
     >>> sums_opened()
     4929
@@ -111,7 +111,7 @@ def sums_opened(rounds: int = ROUNDS) -> int:
 
 
 def by_the_paper(rounds: int = ROUNDS) -> float:
-    """Milliseconds of all sums of so many rounds, by P2's own time of one (keys are in it).
+    """Milliseconds of all sums of some rounds, from P2's time of one (which includes keys).
 
     >>> round(by_the_paper())
     259364
@@ -120,14 +120,14 @@ def by_the_paper(rounds: int = ROUNDS) -> float:
 
 
 def slope(timings: Sequence[Timing], place: int) -> float:
-    """The power of J with which the quickest dealing (0) or sum (1) grows from 10 workers on."""
+    """The power of J at which the fastest dealing (0) or sum (1) grows from 10 workers on."""
     large = [each for each in timings if each.workers >= FROM]
     logs = np.log([(each.workers, each.best[place]) for each in large])
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
 
 
 def plan(size: Size, seed: int) -> Work:
-    """A cell for each run; a full run has a whole session too."""
+    """One cell per run; a full run also has a whole session."""
     if any(find_spec(library) is None for library in LIBRARIES):
         return Work([], lambda results: unchecked())
     workers, runs = WORKERS[size], RUNS[size]
@@ -147,17 +147,17 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(timings: Sequence[Timing], whole: Mapping[str, Any] | None = None) -> Outcome:
-    """Fails, if times do not grow almost linearly, or if P2's time is not that of its protocol.
+    """Fails if times do not grow almost linearly, or if P2's time is not that of its protocol.
 
-    The second: all sums that Protocol 1 opens take longer than what P2 prints, by P2's own time of
-    a sum and by ours.
+    The latter means that all sums of Protocol 1 take longer than P2 prints, by P2's time of a sum
+    and by ours.
     """
     paper_size = next(each for each in timings if each.workers == CROWD)
     power = max(slope(timings, 0), slope(timings, 1))
     longer = min(paper_size.one_by_one(), by_the_paper()) > PRINTED
     verdict: Verdict = "fails" if longer or power > LINEAR else "holds"
     reasons = [f"time grows like J^{power:.2f}"] if power > LINEAR else []
-    reasons += [f"{PRINTED} ms is one sum a round, the protocol opens {EACH}"] if longer else []
+    reasons += [f"{PRINTED} ms is one sum per round, the protocol opens {EACH}"] if longer else []
     return Outcome(
         (*_whole_rows(paper_size, whole), *map(_row, timings)),
         verdict,
@@ -177,9 +177,9 @@ def _words(timings: Sequence[Timing], paper_size: Timing, whole: Mapping[str, An
         f"From {FROM} workers on, dealing grows like J^{slope(timings, 0):.2f} and one sum like "
         f"J^{slope(timings, 1):.2f}. P2's {PRINTED} ms are keys and {ROUNDS} single sums, which "
         f"took {paper_size.single_sums():,.0f} ms here. Protocol 1 opens {FIRST} sums and then "
-        f"{EACH} in each round, {sums_opened():,} in all: {seconds['paper']:,.0f} s by P2's own "
-        f"{PRINTED / ROUNDS:.2f} ms a sum (keys are in it, so it is an upper bound), "
-        f"{seconds['ours']:,.0f} s by ours, and {seconds['packed']:,.0f} s where many sums share a "
+        f"{EACH} in each round, {sums_opened():,} in total: {seconds['paper']:,.0f} s with P2's "
+        f"{PRINTED / ROUNDS:.2f} ms per sum (an upper bound, because it includes keys), "
+        f"{seconds['ours']:,.0f} s with ours, and {seconds['packed']:,.0f} s if many sums share a "
         "ciphertext."
     )
     if whole is None:
@@ -191,9 +191,9 @@ def _words(timings: Sequence[Timing], paper_size: Timing, whole: Mapping[str, An
 
 
 def unchecked() -> Outcome:
-    """What can be said without the libraries: P2's own figures, multiplied."""
+    """The outcome without the libraries: P2's figures, multiplied."""
     words = (
-        f"Nothing was measured: {ABSENT}. By P2's own figures the {sums_opened():,} sums of its "
+        f"Nothing was measured: {ABSENT}. By P2's figures the {sums_opened():,} sums of its "
         f"protocol take {by_the_paper() / 1e3:,.0f} s, not {PRINTED} ms."
     )
     return Outcome(
@@ -203,8 +203,8 @@ def unchecked() -> Outcome:
 
 def _whole_rows(timing: Timing | None, whole: Mapping[str, Any] | None) -> Iterator[Row]:
     place = {"part": f"P2 §6.3.2: seconds of CPU, {CROWD} workers, {ROUNDS} rounds"}
-    single, every = "keys, one sum a round", f"keys, all {sums_opened():,} sums"
-    paper = {single: PRINTED / 1e3, f"{every}, one by one": by_the_paper() / 1e3}
+    single, every = "keys, one sum per round", f"keys, all {sums_opened():,} sums"
+    paper = {single: PRINTED / 1e3, f"{every}, separately": by_the_paper() / 1e3}
     if timing is None:
         for what, value in paper.items():
             yield {**place, "what": what, "paper": value}
@@ -255,8 +255,8 @@ def _growth(timings: Sequence[Timing]) -> Chart:
             Series("P2: 789.3 ms / 15", (float(CROWD),), (PRINTED / ROUNDS,), role="reference"),
         ),
         note="P2 §6.3.2: both grow almost linearly with J. Here dealing of a key grows like "
-        f"J^{dealing:.2f} and one update like J^{one:.2f} from {FROM} workers on; the search for "
-        "primes, which is in keygen, is luck",
+        f"J^{dealing:.2f} and one update like J^{one:.2f} from {FROM} workers on; the search "
+        "for primes, part of keygen, takes a random time",
         better="lower",
     )
 
@@ -266,7 +266,7 @@ def _all_rounds(timing: Timing | None) -> Chart:
     once = PRINTED / ROUNDS / 1e3
     series = [
         Series(
-            "P2: one sum a round", rounds, tuple(once * each for each in rounds), role="reference"
+            "P2: one sum per round", rounds, tuple(once * each for each in rounds), role="reference"
         ),
         Series(
             "P2's time, all sums", rounds, tuple(by_the_paper(int(each)) / 1e3 for each in rounds)
@@ -286,8 +286,8 @@ def _all_rounds(timing: Timing | None) -> Chart:
         "rounds",
         "seconds of CPU",
         tuple(series),
-        note=f"P2 §6.3.2: keys and {ROUNDS} rounds take {PRINTED} ms, so that times are practical. "
-        f"That is one sum a round; Protocol 1 opens {EACH}",
+        note=f"P2 §6.3.2: keys and {ROUNDS} rounds take {PRINTED} ms, so times are practical. "
+        f"That is one sum per round; Protocol 1 opens {EACH}",
         better="lower",
         y_scale="log",
     )
@@ -301,8 +301,8 @@ STUDY = Study(
     "keys of 1024 bits, opened by ceil(2 (J + 1) / 3) of J workers and the server, L = 10^10; "
     "damgard_jurik in place of P2's Java library: safe primes are searched for, secret exponents "
     "are used in constant time, everything runs in one process, and CPU time is counted; P2's "
-    "machine is not ours, and timings are not seeded: a run that is not kept measures anew; no "
-    "answers, and so no ties",
+    "machine differs from ours, and timings are not seeded: a run that is not cached measures "
+    "again; no answers, and so no ties",
     plan,
     "3, 10 and 20 workers with one key and 3 sums each, instead of 17 sizes with 10 keys, and no "
     "whole session",

@@ -1,4 +1,4 @@
-"""Study `label-recovery`: what the totals of P2's protocol give away of the labels in them."""
+"""Study `label-recovery`: recovery of labels from the totals of P2's protocol."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPARSE = 0.7
 PAPER_SCALE = 10**10
 """L of P2's timing (section 6.3)."""
 SMALL_SCALE = 10**3
-"""The usual L of log-odds."""
+"""The default L of log-odds."""
 
 SCALES: Mapping[Size, Mapping[Mode, tuple[int, ...]]] = {
     "quick": {Mode.AS_PUBLISHED: (1, PAPER_SCALE), Mode.LOG_ODDS: (1, SMALL_SCALE)},
@@ -40,7 +40,7 @@ NAMES: Mapping[str, str] = {
     Mode.NOISED: "noised",
 }
 SHOWN = {Mode.AS_PUBLISHED: PAPER_SCALE, Mode.LOG_ODDS: SMALL_SCALE, Mode.NOISED: None}
-"""The scale at which a crowd has a row of its own."""
+"""The scale at which each crowd has a row."""
 
 Runs: TypeAlias = Sequence[Mapping[str, int]]
 Found: TypeAlias = Mapping[Setting, Runs]
@@ -55,7 +55,7 @@ def settings(size: Size) -> Iterator[Setting]:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """One attack for each setting and trial."""
+    """One attack per setting and trial."""
     chosen, trials = list(settings(size)), TRIALS[size]
     cells = [Cell(attacked, (each, trial, seed)) for each in chosen for trial in range(trials)]
 
@@ -68,10 +68,10 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Found) -> Outcome:
-    """Fails, if at P2's scale all labels come out in half of the runs, and with names.
+    """Fails if at P2's scale all labels are recovered in half of the runs, with names.
 
-    Names are asked for where tasks differ from worker to worker. If labels come out and nobody's
-    name does, what the theorem's proof shows is so: workers can be renamed.
+    Names are required where tasks differ between workers. If labels are recovered without names,
+    the theorem's proof is right: workers can be renamed.
     """
     papers = {
         each: runs
@@ -82,8 +82,8 @@ def judge(found: Found) -> Outcome:
     out, named = _often(papers, "exact"), _often(sparse, "named")
     verdict: Verdict = "holds" if not out else "fails" if named else "holds in shape"
     reason = {
-        "fails": "all labels come out of the totals, with names where tasks differ",
-        "holds in shape": "all labels come out of the totals, but no names",
+        "fails": "all labels are recovered from the totals, with names where tasks differ",
+        "holds in shape": "all labels are recovered from the totals, but no names",
     }
     return Outcome(
         tuple(_rows(found)),
@@ -95,13 +95,13 @@ def judge(found: Found) -> Outcome:
 
 
 def _often(found: Found, what: str) -> bool:
-    """Whether all workers are so in half of the runs or more."""
+    """Whether this count includes all workers in at least half of the runs."""
     runs = sum(map(len, found.values()))
     return bool(runs) and 2 * _whole(found, what) >= runs
 
 
 def _whole(found: Found, what: str) -> int:
-    """In how many runs all workers are so."""
+    """The number of runs in which this count includes all workers."""
     return sum(run[what] == each.workers for each, runs in found.items() for run in runs)
 
 
@@ -110,12 +110,12 @@ def _words(found: Found, papers: Found, sparse: Found) -> str:
     noised = [run for each, runs in found.items() if each.mode == Mode.NOISED for run in runs]
     better = sum(run["right"] > run["guessed"] for run in noised)
     return (
-        "Labels are not unique only in that workers can be renamed. As published at L = 10^10, "
-        f"every label of every worker came out in {_whole(papers, 'exact')} of {_count(papers)} "
-        f"runs, and under its worker's name in {_whole(sparse, 'named')} of {_count(sparse)} in "
-        "which tasks differ from worker to worker and the server, which hands them out, knows "
-        f"them. Log-odds gave all labels in {_whole(odds, 'exact')} of {_count(odds)} runs. With "
-        f"noise {sum(run['exact'] for run in noised)} workers' labels came out, and {better} of "
+        "Labels are unique up to a renaming of workers. As published at L = 10^10, every label "
+        f"of every worker was recovered in {_whole(papers, 'exact')} of {_count(papers)} runs, "
+        f"and under its worker's name in {_whole(sparse, 'named')} of {_count(sparse)} in which "
+        "tasks differ between workers and the server, which assigns them, knows them. Log-odds "
+        f"gave all labels in {_whole(odds, 'exact')} of {_count(odds)} runs. With noise the "
+        f"labels of {sum(run['exact'] for run in noised)} workers were recovered, and {better} of "
         f"{len(noised)} runs did better than guessing the inferred truths."
     )
 
@@ -125,7 +125,7 @@ def _count(found: Found) -> int:
 
 
 def _rows(found: Found) -> Iterator[Row]:
-    """For each mode: crowds at its usual scale, then the workers found by scale."""
+    """Rows of each mode: crowds at its default scale, then the workers found by scale."""
     for mode, scale in SHOWN.items():
         own = {each: runs for each, runs in found.items() if each.mode == mode}
         yield from (_row(each, runs) for each, runs in own.items() if each.scale == scale)
@@ -135,7 +135,7 @@ def _rows(found: Found) -> Iterator[Row]:
 def _row(setting: Setting, runs: Runs) -> Row:
     at = f" at L = {_power(setting.scale)}" if setting.scale else ""
     return {
-        "part": f"{NAMES[setting.mode].capitalize()}{at}: workers whose labels come out",
+        "part": f"{NAMES[setting.mode].capitalize()}{at}: workers whose labels are recovered",
         "workers": setting.workers,
         "tasks": setting.answered,
         "noise": setting.noise,
@@ -150,7 +150,7 @@ def _row(setting: Setting, runs: Runs) -> Row:
 
 
 def _by_scale(own: Found) -> Iterator[Row]:
-    """The share of workers whose labels come out: a row for each L, a column for each crowd."""
+    """The share of workers whose labels are recovered: one row per L, one column per crowd."""
     for scale in sorted({each.scale for each in own if each.scale}):
         here = [each for each in own if each.scale == scale]
         part = f"{NAMES[here[0].mode].capitalize()}: share of workers, by crowd"
@@ -171,7 +171,7 @@ def _power(scale: int) -> str:
 
 
 def _charts(found: Found) -> Iterator[Chart]:
-    """For both modes without noise: whose labels came out, by scale and crowd."""
+    """Charts of both modes without noise: recovered labels by scale and crowd."""
     for mode in (Mode.AS_PUBLISHED, Mode.LOG_ODDS):
         own = {each: runs for each, runs in found.items() if each.mode == mode}
         if own:
@@ -182,14 +182,14 @@ def _chart(own: Found) -> Chart:
     first, low = next(iter(own)), min(own, key=lambda each: _share(each, own[each]))
     crowds = dict.fromkeys((each.workers, each.answered) for each in own)
     return Chart(
-        f"Workers whose labels come out of totals: {NAMES[first.mode]} (P2 Theorem 1)",
+        f"Workers whose labels are recovered from totals: {NAMES[first.mode]} (P2 Theorem 1)",
         "scale L",
         "share of workers",
         tuple(_series(*crowd, own) for crowd in crowds),
         note="P2 Theorem 1: nobody can determine another's labels uniquely. Here the server "
-        "computes them from the totals, without a key; the least share is "
-        f"{_share(low, own[low]):.2f}, of {low.workers} workers (tasks "
-        f"answered: {low.answered}) at L = {_power(low.scale or 1)}",
+        "computes them from the totals, without a key; the smallest share is "
+        f"{_share(low, own[low]):.2f}, of {low.workers} workers (tasks answered: "
+        f"{low.answered}) at L = {_power(low.scale or 1)}",
         better="lower",
         x_scale="log",
     )
@@ -206,13 +206,14 @@ def _series(workers: int, answered: str, own: Found) -> Series:
 
 STUDY = Study(
     "label-recovery",
-    "After the worker-private EM no participant can determine another's labels uniquely, where at "
-    "least 3 workers take part and no task has the same from all of them, no label counting as one",
+    "After the worker-private EM no participant can determine another's labels uniquely, if at "
+    "least 3 workers take part and no task has the same label from all of them, with no label "
+    "counting as one",
     "P2 Theorem 1",
-    "drawn crowds on 159 tasks, as many as P2 had, 40 % of the workers good; workers answer all "
-    "tasks, or their own 70 %, and the server knows which; it attacks with what Protocol 1 opens, "
-    "counts of the first round and all totals, and with no key; the product's modes stand beside "
-    "the published one; labels are counted, so that no ties matter",
+    "drawn crowds on 159 tasks, as in P2, 40 % of the workers good; workers answer all tasks, or "
+    "a random 70 % each, and the server knows which; it attacks with the sums that Protocol 1 "
+    "opens, counts of the first round and all totals, without a key; Sottovoce's other modes are "
+    "shown for comparison; labels are counted, so ties do not matter",
     plan,
     "one run of two crowds at two scales, instead of five runs of six crowds at up to seven",
     recorded="fails",

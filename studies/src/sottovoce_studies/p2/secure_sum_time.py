@@ -1,6 +1,6 @@
-"""CPU time of P2's secure sum: a threshold key, and one sum of one number of each worker.
+"""CPU time of P2's secure sum: a threshold key, and one sum of one number per worker.
 
-The extra `secure` is needed to run these, and not to import them.
+Running these functions needs the extra `secure`; importing them does not.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from sottovoce_studies.p2.crowds import PaperCrowd
 __all__ = ["BITS", "SCALE", "measured", "session", "threshold"]
 
 BITS, SCALE = 1024, 10**10
-"""P2 §6.3.1: the length of its keys, and L. The product has 2048 bits by default."""
+"""P2 §6.3.1: the length of its keys, and L. Sottovoce uses 2048 bits by default."""
 GREATEST = round(math.log(10**6) * SCALE)
-"""No log-likelihood is larger at this L where probabilities stay within [10^-6, 1 - 10^-6]."""
+"""The largest log-likelihood at this L for probabilities within [10^-6, 1 - 10^-6]."""
 
 T = TypeVar("T")
 
 
 def threshold(workers: int) -> int:
-    """How many of the J workers and the server open: ⌈2 (J + 1) / 3⌉ (P2 §6.3.1).
+    """The number of parties, of J workers and the server, that open: ⌈2 (J + 1) / 3⌉ (P2 §6.3.1).
 
     >>> threshold(20)
     14
@@ -35,7 +35,7 @@ def threshold(workers: int) -> int:
 
 
 def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
-    """CPU seconds of a fresh key and of some sums under it; `run` tells runs apart.
+    """CPU seconds of a new key and of some sums under it; `run` distinguishes runs.
 
     - primes: two safe primes, of which n is the product; dealing: the secret, its shares, and
       what they are checked against
@@ -43,7 +43,7 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
       one number, whose table each worker makes once
     - rest: J encryptions without them, their product, θ partial decryptions, the combination
 
-    `ciphertexts` says into how many ours packs 2 I counts, and 2 I sums of a round.
+    `ciphertexts` is the number into which ours packs 2 I counts, and 2 I sums of a round.
     """
     # Optional library: only these functions need gmpy2.
     from sottovoce.securesum.damgard_jurik.contributions import PlaintextLayout
@@ -71,8 +71,8 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
 def session(rounds: int, seed: int) -> dict[str, Any]:
     """A whole session of 20 workers with answers like P2's: CPU seconds of all parties.
 
-    Beside the sums it has what P2 leaves out: signatures, commitments, a proof that each worker
-    knows what it sent, and every worker's own product of all ciphertexts.
+    In addition to the sums it includes parts that P2 omits: signatures, commitments, a proof that
+    each worker knows what it sent, and the product of all ciphertexts computed by every worker.
     """
     run = simulate_private_em(
         PaperCrowd().draw(seed)[0],
@@ -87,7 +87,7 @@ def session(rounds: int, seed: int) -> dict[str, Any]:
 
 
 def _opened(public: Any, shares: Any, blinds: Any) -> int:
-    """One sum: everybody's number is encrypted, the server and θ - 1 workers open the product."""
+    """One sum: every number is encrypted, and the server and θ - 1 workers open the product."""
     from sottovoce.securesum.damgard_jurik.decryption import combine
     from sottovoce.securesum.damgard_jurik.decryption import partial as decrypted
     from sottovoce.securesum.damgard_jurik.encryption import encrypt, product
@@ -96,7 +96,7 @@ def _opened(public: Any, shares: Any, blinds: Any) -> int:
     holders = shares[-public.threshold :]
     found = combine(public, {each.number: [decrypted(public, each, total)] for each in holders})
     if found != [GREATEST * len(blinds)]:
-        raise ArithmeticError("the sum that was opened is not that of the numbers")
+        raise ArithmeticError("the opened sum is not the sum of the numbers")
     return found[0]
 
 

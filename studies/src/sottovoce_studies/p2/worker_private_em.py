@@ -1,6 +1,6 @@
-"""Study `worker-private-em`: the private EM is the plain one, but for rounding at small scales.
+"""Study `worker-private-em`: the private EM equals the plain one, except for rounding.
 
-Its tables and charts are those of P2 §6.
+Its tables and charts follow P2 §6.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["DRAWN", "DUCHENNE", "STUDY", "falls", "judge"]
 
 
 ENOUGH = 7
-"""P2 Figure 3: from L = 10^7 on as many rounds as the plain EM."""
+"""P2 Figure 3: the exponent from which on rounds equal the plain EM's."""
 
 DUCHENNE, DRAWN = "Duchenne", "drawn"
 GENUINE = {DUCHENNE: 1, DRAWN: 0}
@@ -34,24 +34,24 @@ Found: TypeAlias = Mapping[str, Sequence[Trial]]
 TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
 
 FLOOR = 1e-11
-"""Where errors end: parameters are rounded to 40 bits in every round."""
+"""The smallest error, because parameters are rounded to 40 bits in every round."""
 
 LATER = 3
-"""Errors are compared over a factor of 1,000: other numbers of rounds make them go up and down."""
+"""Errors are compared over a factor of 1,000, because different numbers of rounds change them."""
 
 DIGITS = 5e-4
-"""Half of the last digit that P2 prints of an accuracy."""
+"""Half of the last printed digit of P2's accuracies."""
 
-SKIPPED = f"{DUCHENNE} is left out: the dataset is not in the cache"
+SKIPPED = f"{DUCHENNE} is skipped: the dataset is not in the cache"
 
 
 def power(exponent: int) -> str:
-    """A scale in words: 1, 10, 10^2."""
+    """A scale as text: 1, 10, 10^2."""
     return str(10**exponent) if exponent < 2 else f"10^{exponent}"
 
 
 def settled_from(trials: Sequence[Trial], column: str, wanted: int) -> int:
-    """The exponent from which on a column is as wanted in every trial; 15 if never."""
+    """The exponent from which on a column has the wanted value in every trial; 15 if never."""
     last = [
         exponent
         for each in trials
@@ -62,26 +62,26 @@ def settled_from(trials: Sequence[Trial], column: str, wanted: int) -> int:
 
 
 def rounds_from(trials: Sequence[Trial]) -> int:
-    """The exponent from which on rounds are the plain EM's in every trial."""
+    """The exponent from which on rounds equal the plain EM's in every trial."""
     return max(settled_from([each], "rounds", each["rounds"]) for each in trials)
 
 
 def errors_of(trials: Sequence[Trial], parameter: str) -> list[float]:
-    """The geometric mean over trials, scale by scale; what is exact counts as the last bit."""
+    """The geometric mean over trials at each scale; exact values count as the last bit."""
     table = np.array([[row[parameter] for row in each["scales"]] for each in trials])
     means = np.log(np.maximum(table, 2.0**-52)).mean(axis=0)
     return [float(error) for error in np.exp(means)]
 
 
 def rows(found: Found) -> Iterator[Row]:
-    """Table 1, the data, and what Figures 2 and 3 show."""
+    """Rows of Table 1, of the data, and of Figures 2 and 3."""
     for table in (table_1, _data, _scales):
         for name, trials in found.items():
             yield from table(name, trials)
 
 
 def table_1(name: str, trials: Sequence[Trial]) -> Iterator[Row]:
-    """Accuracies; P2's stand beside those of the public part of its data alone."""
+    """Accuracies; P2's are compared only with those on the public part of its data."""
     table, methods = printed("P2 Table 1"), ("majority vote", "plain EM")
     place = {"part": "P2 Table 1: accuracy", "data": name}
     for method in methods if trials else ():
@@ -99,7 +99,7 @@ def mean(trials: Sequence[Trial], what: str) -> Spread:
 
 
 def _data(name: str, trials: Sequence[Trial]) -> Iterator[Row]:
-    """The numbers of P2 §6.1 beside those of the answers here."""
+    """The numbers of P2 §6.1 compared with those of the answers here."""
     label = GENUINE[name]
     ours = {
         "tasks": mean(trials, "tasks"),
@@ -141,9 +141,9 @@ def charts(name: str, trials: Sequence[Trial]) -> Iterator[Chart]:
         "scale L",
         "relative error of logarithms",
         tuple(Series(each, scales, errors[each]) for each in PARAMETERS),
-        note="P2 §6.2.2: errors fall as L grows, that of mu hardly up to L = 10^7. Here that of mu "
-        f"is {errors['mu'][0]:.2g} at L = 1, {errors['mu'][ENOUGH]:.2g} at 10^7 and "
-        f"{errors['mu'][-1]:.2g} at 10^14; what is exact is drawn at 2^-52",
+        note="P2 §6.2.2: errors fall as L grows, that of mu hardly up to L = 10^7. Here that of "
+        f"mu is {errors['mu'][0]:.2g} at L = 1, {errors['mu'][ENOUGH]:.2g} at 10^7 and "
+        f"{errors['mu'][-1]:.2g} at 10^14; exact values are drawn at 2^-52",
         better="lower",
         x_scale="log",
         y_scale="log",
@@ -157,15 +157,15 @@ def charts(name: str, trials: Sequence[Trial]) -> Iterator[Chart]:
         "rounds",
         (Series("private EM", scales, rounds),),
         (Level("plain EM", mean(trials, "rounds").mean),),
-        note="P2 §6.2.2: below L = 10^7 rounds are not as many as the plain EM's. Here they are "
-        f"as many from L = {power(rounds_from(trials))} on",
+        note="P2 §6.2.2: below L = 10^7 the number of rounds differs from the plain EM's. Here "
+        f"it is the same from L = {power(rounds_from(trials))} on",
         better="neither",
         x_scale="log",
     )
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every scale, on the paper's data as far as they are public, and on crowds of their size."""
+    """Every scale, on the public part of the paper's data and on crowds of their size."""
     real = GoldTasks.of("duchenne")
     cells = [] if real is None else [Cell(trial, (real, 0))]
     own = len(cells)
@@ -180,15 +180,15 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Found) -> Outcome:
-    """Fails, if a curve is not what P2 says; holds, if Table 1 is met at every L as well.
+    """Fails if a curve differs from P2's text; holds if Table 1 is also met at every L.
 
-    The curves: errors fall; from 10^7 on labels, and on the public data rounds too, are those of
-    the plain EM. Table 1: no accuracy changes at any L, and on the public data it is P2's.
+    The curves: errors fall; from 10^7 on labels, and on the public data also rounds, equal those of
+    the plain EM. Table 1: no accuracy changes at any L, and on the public data it equals P2's.
     """
     faults = [fault for name, trials in found.items() for fault in _faults(name, trials)]
     others = list(_others(found))
     verdict: Verdict = "fails" if faults else "holds in shape" if others else "holds"
-    words = [f"Not so: {fault}." for fault in faults]
+    words = [f"False: {fault}." for fault in faults]
     words += [_sentence(name, trials) for name, trials in found.items()]
     words += [] if DUCHENNE in found else [f"{SKIPPED}."]
     return Outcome(
@@ -201,13 +201,13 @@ def judge(found: Found) -> Outcome:
 
 
 def falls(errors: Sequence[float]) -> bool:
-    """Whether each error is above the one at 1,000 times the scale, down to the last bits."""
+    """Whether each error is above the one at 1,000 times the scale, down to rounding."""
     later = zip(errors, errors[LATER:], strict=False)
     return all(after < max(before, FLOOR) for before, after in later)
 
 
 def _faults(name: str, trials: Sequence[Trial]) -> Iterator[str]:
-    """What contradicts Figures 2 and 3."""
+    """Contradictions to Figures 2 and 3."""
     for parameter in PARAMETERS:
         if not falls(errors_of(trials, parameter)):
             yield f"{name}: the error of {parameter} does not fall"
@@ -218,7 +218,7 @@ def _faults(name: str, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _others(found: Found) -> Iterator[str]:
-    """What differs from Table 1: a label that a scale changes, an accuracy on the public data."""
+    """Differences from Table 1: a label changed by a scale, or an accuracy on the public data."""
     last = max(settled_from(trials, "changed", 0) for trials in found.values()) - 1
     if last >= 0:
         yield f"labels change {'at' if last == 0 else 'up to'} L = {power(last)}, in P2 at no L"
@@ -228,11 +228,11 @@ def _others(found: Found) -> Iterator[str]:
 
 
 def _changes(trials: Sequence[Trial]) -> str:
-    """How many labels change at which scale, which P2's Table 1 says they never do."""
+    """The number of labels that change at each scale; by P2's Table 1 none do."""
     tasks = sum(each["tasks"] for each in trials)
     totals = [sum(each["scales"][k]["changed"] for each in trials) for k in EXPONENTS]
     parts = [f"{n} of {tasks:,} at L = {power(k)}" for k, n in enumerate(totals) if n]
-    return f" ({', '.join(parts)} change, and none at any L in P2)" if parts else ""
+    return f" ({', '.join(parts)} change; in P2 none at any L)" if parts else ""
 
 
 def _sentence(name: str, trials: Sequence[Trial]) -> str:
@@ -242,7 +242,7 @@ def _sentence(name: str, trials: Sequence[Trial]) -> str:
     unit = np.mean([each["scales"][0]["accuracy"] for each in trials])
     return (
         f"{name.capitalize()} ({first['workers']} workers, {first['answers']:,} answers to "
-        f"{first['tasks']} tasks): rounds are the plain EM's from L = "
+        f"{first['tasks']} tasks): rounds equal the plain EM's from L = "
         f"{power(rounds_from(trials))} on{often}, labels from L = "
         f"{power(settled_from(trials, 'changed', 0))} on{_changes(trials)}; the accuracy is "
         f"{mean(trials, 'plain EM').mean:.3f}, at L = 1 {unit:.3f}."
@@ -251,16 +251,16 @@ def _sentence(name: str, trials: Sequence[Trial]) -> str:
 
 STUDY = Study(
     "worker-private-em",
-    "Errors of the private EM's parameters fall as the scale L grows, from L = 10^7 on it takes as "
-    "many rounds as the plain EM, and at no L from 10^0 to 10^14 does the accuracy change: 0.761, "
-    "as of the plain EM, and 0.752 of the majority vote",
+    "Errors of the private EM's parameters fall as the scale L grows, from L = 10^7 on it takes "
+    "as many rounds as the plain EM, and the accuracy does not change at any L from 10^0 to "
+    "10^14: 0.761, as for the plain EM, and 0.752 for the majority vote",
     "P2 §6.2, Table 1, Figures 2 and 3",
-    "the 159 images of Duchenne with gold and all public answers to them, repeats too (17 workers, "
-    "1,950 answers; P2 had 20 and 3,513), and drawn crowds of P2's size, in which workers are "
-    "right with chances U(0.55, 0.85) of our choice, which makes them easier than P2's; "
-    "probabilities stay within [10^-6, 1 - 10^-6], where P2 is silent; votes that tie go to the "
-    "first label, as P2's rule mu > 0.5 has it (P2's 0.752 is no multiple of 1/159: a tie must "
-    "have counted half)",
+    "the 159 images of Duchenne with gold and all public answers to them, repeats too (17 "
+    "workers, 1,950 answers; P2 had 20 and 3,513), and drawn crowds of P2's size, in which "
+    "workers are right with probabilities U(0.55, 0.85), our choice, which makes them easier "
+    "than P2's; probabilities stay within [10^-6, 1 - 10^-6], which P2 does not specify; tied "
+    "votes go to the first label, as by P2's rule mu > 0.5 (P2's 0.752 is not a multiple of "
+    "1/159: a tie must have counted half)",
     plan,
     f"{TRIALS['quick']} drawn crowds instead of {TRIALS['full']}",
     recorded="holds in shape",

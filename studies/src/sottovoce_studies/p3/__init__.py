@@ -1,4 +1,4 @@
-"""P3, Gaussian noise of a random variance: its seven figures."""
+"""Studies of P3, Gaussian noise of random variance: its seven figures."""
 
 from sottovoce_studies.p3 import (
     figure_1,

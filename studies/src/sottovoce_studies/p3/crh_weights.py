@@ -1,4 +1,4 @@
-"""CRH by P3's own letters: weights against given truths, and rounds until truths hardly move."""
+"""CRH in P3's notation: weights against given truths, and rounds until truths converge."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from sottovoce_studies.p3.pipeline import (
 __all__ = ["SHOWN", "compare_weights", "count_rounds", "matrix", "settle", "weights_against"]
 
 SHOWN = 7
-"""P3 fig. 6 draws so many users."""
+"""The number of users in P3 fig. 6."""
 NOISY = 0.1
-"""The users with the largest noise: this share of them."""
+"""The share of users that count as having the largest noise."""
 LONGEST = 200
 METHODS = ("crh", *BASELINES)
 
 
 def matrix(reports: Reports) -> FloatArray:
-    """A complete table as one row for each worker, one column for each task."""
+    """A complete table with one row per worker and one column per task."""
     values = np.full((len(reports.workers), len(reports.tasks)), np.nan)
     values[reports.worker, reports.task] = reports.value
     return values
@@ -42,13 +42,13 @@ def matrix(reports: Reports) -> FloatArray:
 def weights_against(values: FloatArray, truths: FloatArray) -> FloatArray:
     """P3 Eq. 2 with CRH's d and f: -ln of a user's share of squared errors over deviations.
 
-    Against truths that were inferred it is the next round of CRH, against gold the true weight.
+    Against inferred truths it is the next round of CRH, against gold the true weight.
     """
     return crh_weights((np.square(values - truths) / values.std(axis=0)).mean(axis=1))
 
 
 def settle(values: FloatArray, threshold: float) -> tuple[FloatArray, int]:
-    """P3 Alg. 1: truths, and the rounds until none of them moves by as much as the threshold."""
+    """P3 Alg. 1: truths, and the rounds until all of them change by less than the threshold."""
     truths = values.mean(axis=0)
     for rounds in range(1, LONGEST + 1):
         weights = weights_against(values, truths)
@@ -93,7 +93,7 @@ def _timed(values: FloatArray, threshold: float, truths: FloatArray) -> dict[str
 
 
 def compare_weights(source: Source, epsilon: float, trials: int, seed: int) -> list[dict[str, Any]]:
-    """Estimated and true weights of all users, before and after noise, trial by trial."""
+    """Estimated and true weights of all users, before and after noise, for each trial."""
     return [_weights(source, epsilon, trial, seed) for trial in range(trials)]
 
 
@@ -129,6 +129,6 @@ def _weights(source: Source, epsilon: float, trial: int, seed: int) -> dict[str,
 
 
 def _relative(weights: FloatArray) -> FloatArray:
-    """Beside the mean weight: only ratios of weights count in Eq. 1."""
+    """Weights relative to their mean, because only ratios matter in Eq. 1."""
     relative: FloatArray = weights / weights.mean()
     return relative

@@ -1,4 +1,4 @@
-"""P3's crowds: synthetic users, and a stand-in for its floorplans, which were never published."""
+"""Crowds for P3: synthetic users, and a stand-in for its floorplans, which are not public."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Floorplan", "crowd"]
 
 
 def crowd(workers: int = 150, lambda1: float = 1.0) -> Simulated:
-    """P3's synthetic users on 30 objects; truths U(1, 9), answers cut to the public range 0..10."""
+    """P3's synthetic users on 30 objects; truths U(1, 9), answers clipped to the range 0..10."""
     return Simulated(NumericCrowd(workers=workers, lambda1=lambda1, clip=True, inset=1.0))
 
 
@@ -29,9 +29,10 @@ class Floorplan:
         stated step = step · (1 + N(0, bias²)), once per walker
         count = round( length / step · (1 + N(0, cₛ²)) ),   cₛ ~ Exp(mean miscount) per walker
 
-    P3 publishes its 247 users, its 129 segments and how a distance is had; all else is ours. A
-    walker errs by the same share on every segment, and by more on a longer one, which the Gaussian
-    errors of P3's theory do not. Distances are cut to the public range 0..50 metres.
+    P3 publishes its 247 users, its 129 segments and how a distance is measured; everything else is
+    ours. A walker's relative error is the same on every segment, so errors grow with the length,
+    unlike the Gaussian errors of P3's theory. Distances are clipped to the public range 0..50
+    metres.
     """
 
     workers: int = 247
@@ -45,7 +46,7 @@ class Floorplan:
 
     @property
     def domain(self) -> Domain:
-        """What a distance may be, in metres."""
+        """The range of distances, in metres."""
         return Domain.numeric(0, 50)
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""P3's utility and noise over epsilon on one source, ours beside it: cells, tables and charts."""
+"""P3's utility and noise over epsilon on one source, compared with ours."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["EPSILON", "TENTH", "Seen", "Sweep", "falls", "surely_below"]
 
 EPSILON = "epsilon per answer, nominal"
 TENTH = 0.1
-"""P3 §V-A: less than 0.1 is lost at a mean noise of 1, "only 1/10 of the noise"."""
+"""P3 §V-A: the loss is less than 0.1 at a mean noise of 1, "only 1/10 of the noise"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """P3's pipeline on a source at some epsilons, and ours at what its noise truly keeps.
+    """P3's pipeline on a source at some epsilons, and ours at the true guarantee of its noise.
 
-    `answers` is how many a worker gives. Ours is read at `ours` of the epsilons, in fewer trials.
+    `answers` is the number per worker. Ours is run at the epsilons in `ours`, in fewer trials.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Sweep:
     ours_trials: int
 
     def cells(self, seed: int) -> list[Cell]:
-        """One cell for each epsilon, then one of ours for each guarantee it is read at."""
+        """One cell per epsilon, then one of ours per guarantee."""
         return [
             *(
                 Cell(published, (self.source, self.method, epsilon, self.trials, seed))
@@ -54,11 +54,11 @@ class Sweep:
         ]
 
     def kept(self, epsilon: float) -> float:
-        """The ε per answer that P3's noise keeps at its δ, or ours takes, where that is less."""
+        """The true ε per answer of P3's noise at its δ, at most the largest ε of ours."""
         return ours_at(true_epsilon(epsilon, self.answers))[1]
 
     def seen(self, results: Sequence[Any]) -> Seen:
-        """What the results of its cells show."""
+        """The spreads of the results of its cells."""
         theirs, ours = results[: len(self.epsilons)], results[len(self.epsilons) :]
         return Seen(
             self,
@@ -83,19 +83,19 @@ class Seen:
         return [at[name] for at in self.theirs.values()]
 
     def shares(self) -> list[float]:
-        """What is lost for each unit of noise, at every epsilon."""
+        """The loss per unit of noise at every epsilon."""
         return [at["change"].mean / at["noise"].mean for at in self.theirs.values()]
 
     @property
     def level(self) -> Mapping[str, Spread]:
-        """What does not depend on the noise."""
+        """Quantities that do not depend on the noise."""
         return next(iter(self.theirs.values()))
 
     def rows(self, figure: str) -> Iterator[Row]:
         """Three tables: utility and noise, errors to the truth, and the true guarantees."""
-        yield from (self._lost(f"Figure {figure}: utility lost", at) for at in self.theirs)
+        yield from (self._lost(f"Figure {figure}: loss of utility", at) for at in self.theirs)
         yield from (self._errors("MAE to the truth", at) for at in self.theirs)
-        yield from (self._kept("What the noise keeps", at) for at in self.theirs)
+        yield from (self._kept("True guarantees of the noise", at) for at in self.theirs)
 
     def _lost(self, part: str, epsilon: float) -> Row:
         at = self.theirs[epsilon]
@@ -136,9 +136,9 @@ class Seen:
     def charts(
         self, figure: str, unit: str, notes: Sequence[str], *limits: Level
     ) -> tuple[Chart, ...]:
-        """P3's two charts, the noise in both of them, and the errors to the truth.
+        """P3's two charts, both with the noise, and the errors to the truth.
 
-        `figure` is the one of P3 that they are, or are `beside`.
+        `figure` is the figure of P3 that they reproduce, or `compare` and its name.
         """
         name, xs = self.sweep.name, self.sweep.epsilons
         method = self.sweep.method.upper()
@@ -159,7 +159,7 @@ class Seen:
         )
         return (
             Chart(
-                f"Utility lost, {name} ({figure}a)",
+                f"Loss of utility, {name} ({figure}a)",
                 EPSILON,
                 f"MAE, before to after{unit}",
                 tuple(lost),
@@ -181,7 +181,7 @@ class Seen:
                 "log",
             ),
             Chart(
-                f"Error to the truth, {name} (beside {figure.removeprefix('beside ')})",
+                f"Error to the truth, {name} (compare {figure.removeprefix('compare ')})",
                 EPSILON,
                 f"MAE to the truth{unit}",
                 tuple(errors),
@@ -195,7 +195,7 @@ class Seen:
 
 
 def falls(seen: Sequence[Spread]) -> bool:
-    """Whether each mean is below the one before it, and the last surely below the first."""
+    """Whether each mean is below the one before it, and the last below the first by two errors."""
     means = [spread.mean for spread in seen]
     down = all(after < before for before, after in pairwise(means))
     return down and surely_below(seen[-1], means[0])

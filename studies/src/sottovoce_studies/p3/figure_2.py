@@ -1,6 +1,6 @@
-"""Study `p3-figure-2`: less noise for better data, and what it rests on.
+"""Study `p3-figure-2`: less noise for better data, and the assumption behind it.
 
-Users of a lambda1 get Lemma 4.7's noise, or the noise that the whole range needs.
+Users of each lambda1 get the noise of Lemma 4.7, or the noise for the whole range.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (20, 20)}
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Users of one lambda1 at one epsilon; Delta by Lemma 4.7, or the public range."""
+    """Users of one lambda1 at one epsilon, with Delta by Lemma 4.7 or the public range."""
 
     lambda1: float
     epsilon: float
@@ -57,17 +57,17 @@ class Point:
 
     @property
     def nominal(self) -> float:
-        """The ε that Thm. 4.8 has for the same noise over the public range."""
+        """The ε by Thm. 4.8 of the same noise over the public range."""
         return self.epsilon if self.public else over_range(self.lambda1, self.epsilon)
 
     @property
     def kept(self) -> float:
-        """What the noise keeps for one answer of a worker, over the public range."""
+        """The true epsilon of one answer of a worker, over the public range."""
         return true_epsilon(self.nominal, ANSWERS)
 
 
 def over_range(lambda1: float, epsilon: float) -> float:
-    """ε (D / Δ)²: the noise for ε at Lemma 4.7's Δ is that for so much over the range D.
+    """ε (D / Δ)²: the noise for ε at Lemma 4.7's Δ is the noise for this epsilon over the range D.
 
     >>> round(over_range(25.0, 1.0))
     3393
@@ -84,7 +84,7 @@ def line_of(seen: SeenByLambda, epsilon: float, *, public: bool) -> list[Point]:
 
 
 def rows(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Row]:
-    """Noise and utility, errors to the truth, and what Lemma 4.7 claims."""
+    """Rows of noise and utility, of errors to the truth, and of Lemma 4.7's claim."""
     yield from (_row(point, seen[point]) for point in seen)
     yield from _errors(seen, ours)
     yield from _lemma(seen)
@@ -92,7 +92,7 @@ def rows(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Row]:
 
 def _row(point: Point, at: Mapping[str, Spread]) -> Row:
     return {
-        "part": "Figure 2: noise and utility lost",
+        "part": "Figure 2: noise and loss",
         "Delta": "public range" if point.public else "Lemma 4.7",
         "epsilon": point.epsilon,
         "lambda1": point.lambda1,
@@ -148,7 +148,7 @@ def charts(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Chart]:
         f"{_ends(seen, 'noise')}",
     )
     kinds = (
-        ("a", "change", "Utility lost", "MAE, before to after"),
+        ("a", "change", "Loss of utility", "MAE, before to after"),
         ("b", "noise", "Noise", "mean size of the noise"),
     )
     for (letter, name, title, label), note in zip(kinds, notes, strict=True):
@@ -196,7 +196,7 @@ def _error_chart(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Chart:
         "MAE to the truth",
         tuple(series),
         (Level("best constant", seen[points[0]]["best constant"].mean),),
-        "P3 shows no errors to the truth. Ours has the true epsilon of one answer, and no delta.",
+        "P3 shows no errors to the truth. Ours uses the true epsilon of one answer, without delta.",
         "lower",
         "log",
         "log",
@@ -204,7 +204,7 @@ def _error_chart(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Chart:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every lambda1 with Lemma 4.7's noise and with the public range's, then ours at the latter."""
+    """Every lambda1 with the noise of Lemma 4.7 and of the public range, and ours at the latter."""
     trials, few = TRIALS[size]
     points = [
         Point(lambda1, epsilon, public=False)
@@ -231,10 +231,12 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Outcome:
-    """Both curves must fall with lambda1, and the smaller noise must keep the epsilon it is for."""
+    """Holds in shape if both curves fall with lambda1 and the true epsilon is at most nominal."""
     fault = next(_faults(seen), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
-    reason = fault or "both curves fall with lambda1, and the noise keeps its epsilon"
+    reason = fault or (
+        "both curves fall with lambda1, and the true epsilon is at most the nominal one"
+    )
     return Outcome(
         tuple(rows(seen, ours)), verdict, reason, _words(seen, ours), tuple(charts(seen, ours))
     )
@@ -261,22 +263,21 @@ def _words(seen: SeenByLambda, ours: Mapping[float, Spread]) -> str:
     said = coverage(high.lambda1)
     first = public[0].lambda1
     return (
-        f"With the Delta of Lemma 4.7 the curves are as P3 says: from lambda1 {low.lambda1:g} to "
+        f"With the Delta of Lemma 4.7 the curves agree with P3: from lambda1 {low.lambda1:g} to "
         f"{high.lambda1:g} the mean noise for epsilon {MAIN:g} falls from "
-        f"{seen[low]['noise'].mean:.2f} to {seen[high]['noise'].mean:.2f}, what is lost from "
+        f"{seen[low]['noise'].mean:.2f} to {seen[high]['noise'].mean:.2f}, the loss from "
         f"{seen[low]['change'].mean:.3f} to {seen[high]['change'].mean:.3f}. But this Delta is a "
-        f"quantile of honest answers, not a bound: over the public range the noise keeps "
+        "quantile of honest answers, not a bound: over the public range the true epsilon is "
         f"{low.kept:.1f} at lambda1 {low.lambda1:g} and {high.kept:.0f} at {high.lambda1:g}, not "
-        f"{MAIN:g}, and at lambda1 {high.lambda1:g} it covers {said.sound:.3f} of the pairs, where "
-        f"the lemma claims {said.value:.3f} (it takes 1/sqrt(lambda1) <= 1/lambda1, which is "
-        f"reversed above 1). With the public range the noise is "
-        f"{seen[public[0]]['noise'].mean:.1f} whatever lambda1 is, and {min(wide):.3f} to "
-        f"{max(wide):.3f} is lost. Ours at the same true epsilon, "
-        f"{public[0].kept:.2f} per answer without delta, has an MAE to the truth of "
-        f"{ours[first].mean:.2f} at lambda1 {first:g}, CRH {seen[public[0]]['error'].mean:.2f}, "
-        f"the best constant {seen[public[0]]['best constant'].mean:.2f}. Per "
-        f"worker that noise keeps {true_epsilon(MAIN, ANSWERS, ANSWERS**-0.5):.1f} at delta "
-        f"{P3_DELTA:g}."
+        f"{MAIN:g}, and at lambda1 {high.lambda1:g} it covers {said.sound:.3f} of the pairs, "
+        f"where the lemma claims {said.value:.3f} (it assumes 1/sqrt(lambda1) <= 1/lambda1, which "
+        "is reversed above 1). With the public range the noise is "
+        f"{seen[public[0]]['noise'].mean:.1f} for every lambda1, and the loss is {min(wide):.3f} "
+        f"to {max(wide):.3f}. Ours at the same true epsilon, {public[0].kept:.2f} per answer "
+        f"without delta, has an MAE to the truth of {ours[first].mean:.2f} at lambda1 {first:g}, "
+        f"CRH {seen[public[0]]['error'].mean:.2f}, the best constant "
+        f"{seen[public[0]]['best constant'].mean:.2f}. Per worker the true epsilon of that noise "
+        f"is {true_epsilon(MAIN, ANSWERS, ANSWERS**-0.5):.1f} at delta {P3_DELTA:g}."
     )
 
 
@@ -286,9 +287,9 @@ STUDY = Study(
     "only large noise preserves privacy, and utility is affected more",
     "P3 §V-A, Figure 2; Lemma 4.7",
     f"150 users x 30 objects as in Figure 1; Delta = gamma / lambda1 by Lemma 4.7 with b = {B:g}, "
-    f"eta = {ETA:g} (ours, P3 prints none), delta 0.1; beside it Delta = 10, the public range. It "
-    "holds if noise and loss fall with lambda1 and the noise keeps the epsilon it is for, over the "
-    "public range; CRH as printed by its authors; numbers do not tie",
+    f"eta = {ETA:g} (ours, P3 prints none), delta 0.1; for comparison Delta = 10, the public "
+    "range. It holds if noise and loss fall with lambda1 and the true epsilon over the public "
+    "range is at most the nominal one; CRH as printed by its authors; numbers do not tie",
     plan,
     "3 lambda1 instead of 5, epsilon 1 alone, 5 trials instead of 20, ours at one lambda1",
     recorded="fails",

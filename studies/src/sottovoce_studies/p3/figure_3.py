@@ -1,4 +1,4 @@
-"""Study `p3-figure-3`: more users, the same noise, less loss; and whether weights are why."""
+"""Study `p3-figure-3`: loss and noise by the number of users, and the effect of weights."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ USERS: Mapping[Size, tuple[int, ...]] = {
 EPSILONS = (10.0, NEAR_ONE)
 TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (6, 1), "full": (100, 20)}
 CHANCE = 4.0
-"""A mean noise is more standard errors off once in a thousand runs, with 12 of them."""
+"""Exceeded by one of 12 mean noises, in standard errors, once in a thousand runs."""
 AXIS = "users"
 
 Seen = Mapping[float, Mapping[int, Mapping[str, Spread]]]
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Two noises for each number of users, then ours at the true guarantee of the larger one."""
+    """Two noises per number of users, and ours at the true guarantee of the larger one."""
     trials, few = TRIALS[size]
     users = USERS[size]
     read = users if size == "full" else users[1:2]
@@ -62,7 +62,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(seen: Seen, ours: Mapping[int, Spread]) -> Outcome:
-    """The noise must be what its rate says for any number of users, and the loss must fall."""
+    """Holds in shape if the noise has its stated mean for all users, and the loss falls."""
     fault = next(_faults(seen), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
     reason = fault or (
@@ -74,10 +74,10 @@ def judge(seen: Seen, ours: Mapping[int, Spread]) -> Outcome:
 
 
 def noise_error(users: int) -> float:
-    """The standard error of the mean noise of so many users, as a share of it.
+    """The relative standard error of the mean noise of a number of users.
 
-    A user's mean size is √(2V/π) and a rest of k answers, V ~ Exp(λ): over 1/(2λ), the square of
-    the mean, its variance is 2 ((2/π)(1 - π/4) + (1 - 2/π)/k).
+    A user's mean size is √(2V/π) plus a deviation over k answers, V ~ Exp(λ): relative to 1/(2λ),
+    the square of the mean, its variance is 2 ((2/π)(1 - π/4) + (1 - 2/π)/k).
 
     >>> round(noise_error(150), 4)
     0.0445
@@ -87,7 +87,7 @@ def noise_error(users: int) -> float:
 
 
 def slope(seen: Seen, name: str) -> float:
-    """The power of the number of users by which a quantity falls, where the noise is 1."""
+    """The power of the number of users at which a quantity falls, at noise 1."""
     at = seen[EPSILONS[-1]]
     means = [spreads[name].mean for spreads in at.values()]
     return float(np.polyfit(np.log(list(at)), np.log(means), 1)[0])
@@ -103,7 +103,7 @@ def _faults(seen: Seen) -> Iterator[str]:
 
 
 def _errors_off(seen: Spread, noise: float, users: int) -> float:
-    """How many standard errors a mean noise is off."""
+    """The distance of a mean noise from its stated mean, in standard errors."""
     return abs(seen.mean / noise - 1) / noise_error(users * seen.trials)
 
 
@@ -116,7 +116,7 @@ def _rows(kind: Any, seen: Seen, ours: Mapping[int, Spread]) -> Iterator[Row]:
 
 def _lost(epsilon: float, count: int, at: Mapping[str, Spread], _: Spread | None) -> Row:
     return {
-        "part": "Figure 3: noise and utility lost",
+        "part": "Figure 3: noise and loss",
         "epsilon": epsilon,
         "users": count,
         "mean noise": at["noise"].mean,
@@ -148,18 +148,17 @@ def _words(seen: Seen, ours: Mapping[int, Spread]) -> str:
     gain = {count: 1 - at["change"].mean / at["change mean"].mean for count, at in near.items()}
     common = min(set(loud) & set(ours), key=lambda count: abs(count - 150))
     return (
-        f"Where the mean noise is 1, CRH loses {near[few]['change'].mean:.3f} with {few} users and "
-        f"{near[many]['change'].mean:.3f} with {many}, and the noise is "
+        f"Where the mean noise is 1, the loss of CRH is {near[few]['change'].mean:.3f} with {few} "
+        f"users and {near[many]['change'].mean:.3f} with {many}, and the noise is "
         f"{near[few]['noise'].mean:.3f} and {near[many]['noise'].mean:.3f}. The loss falls as "
         f"users to the power {slope(seen, 'change'):.2f}; the plain mean's, without weights, as "
-        f"{slope(seen, 'change mean'):.2f} (averaging alone gives -0.50). P3 "
-        f"explains it by better weights, but a user's weight rests on its own {ANSWERS} answers: "
-        f"CRH loses {gain[few]:.0%} less than the plain mean with {few} users, {gain[many]:.0%} "
-        f"less with {many}. At epsilon "
-        f"{EPSILONS[0]:g}, of which an answer keeps {true_epsilon(EPSILONS[0], ANSWERS):.1f} at "
-        f"delta 0.1, the MAE to the truth with {common} users is "
-        f"{loud[common]['error'].mean:.3f}, with ours at that epsilon without delta "
-        f"{ours[common].mean:.3f}, and the best constant has "
+        f"{slope(seen, 'change mean'):.2f} (averaging alone gives -0.50). P3 explains it by "
+        f"better weights, but a user's weight depends on only {ANSWERS} answers: the loss of CRH "
+        f"is {gain[few]:.0%} below that of the plain mean with {few} users, {gain[many]:.0%} "
+        f"below with {many}. At epsilon {EPSILONS[0]:g}, truly "
+        f"{true_epsilon(EPSILONS[0], ANSWERS):.1f} per answer at delta 0.1, the MAE to the truth "
+        f"with {common} users is {loud[common]['error'].mean:.3f}, with ours at that true epsilon "
+        f"without delta {ours[common].mean:.3f}, and with the best constant "
         f"{loud[common]['best constant'].mean:.2f}."
     )
 
@@ -172,7 +171,7 @@ def _both_ends(at: Mapping[int, Mapping[str, Spread]]) -> str:
 def _charts(seen: Seen, ours: Mapping[int, Spread]) -> Iterator[Chart]:
     names = {"CRH": "change", "mean": "change mean"}
     yield Chart(
-        "Utility lost by users (P3 Figure 3a)",
+        "Loss of utility by users (P3 Figure 3a)",
         AXIS,
         "MAE, before to after",
         tuple(
@@ -218,7 +217,7 @@ def _charts(seen: Seen, ours: Mapping[int, Spread]) -> Iterator[Chart]:
                 math.fsum(each["best constant"].mean for each in at.values()) / len(at),
             ),
         ),
-        "P3 shows no errors to the truth. Ours has the true epsilon of one answer, and no delta.",
+        "P3 shows no errors to the truth. Ours uses the true epsilon of one answer, without delta.",
         "lower",
         "log",
         "log",

@@ -1,4 +1,4 @@
-"""Study `p3-figure-5`: floorplans, on a stand-in and beside it on real crowds of other sizes."""
+"""Study `p3-figure-5`: floorplans, on a stand-in and on real crowds of other sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (2, 1), "full": (20, 5)}
 
 REAL: Mapping[str, tuple[float, float]] = {
     "emotion": (-100.0, 100.0),
-    "calories": (0.0, 5000.0),  # kcal have no end: a round one that no plate reaches
+    "calories": (0.0, 5000.0),  # kcal have no upper bound: a round number above any plate
 }
 REAL_EPSILONS: Mapping[Size, tuple[float, ...]] = {
     "quick": (10.0, 1000.0),
@@ -37,7 +37,7 @@ STAND_IN = "stand-in"
 
 
 def plan(size: Size, seed: int) -> Work:
-    """The stand-in, and every real dataset that is there."""
+    """The stand-in, and every real dataset in the cache."""
     trials, ours = TRIALS[size]
     floors = Floorplan()
     epsilons = EPSILONS[size]
@@ -74,11 +74,11 @@ def fits(seen: Seen) -> bool:
 
 
 def judge(found: Sequence[Seen]) -> Outcome:
-    """By the stand-in, whose sizes are P3's; real crowds show how far the pattern reaches."""
+    """Judge the stand-in, which has P3's sizes; real crowds are for comparison."""
     floors, *real = found
     verdict: Verdict = "holds in shape" if fits(floors) else "fails"
     share = max(floors.shares())
-    reason = f"a stand-in loses {share:.3f} of the noise; P3's data are not public"
+    reason = f"the loss on a stand-in is {share:.3f} of the noise; P3's data are not public"
     rows = tuple(row for seen in found for row in seen.rows("5"))
     charts = (
         *floors.charts("P3 Figure 5", " (metres)", _notes(floors)),
@@ -98,24 +98,25 @@ def _words(floors: Seen, real: Sequence[Seen]) -> str:
     kept = true_epsilon(NEAR_ONE, floors.sweep.answers)
     words = (
         f"On the stand-in (247 walkers x 129 segments) a mean noise of {at['noise'].mean:.2f} m "
-        f"moves the truths by {at['change'].mean:.3f} m, the plain mean by "
+        f"changes the truths by {at['change'].mean:.3f} m, the plain mean by "
         f"{at['change mean'].mean:.3f} m; the MAE to the true lengths goes from "
         f"{at['clean'].mean:.3f} to {at['error'].mean:.3f} m, best constant "
-        f"{at['best constant'].mean:.1f} m. A noise of 1 m keeps epsilon {kept:.0f} per answer at "
-        f"delta 0.1 over 0..50 m. P3's own numbers cannot be checked: its data are not public"
+        f"{at['best constant'].mean:.1f} m. A noise of 1 m has a true epsilon of {kept:.0f} per "
+        "answer at delta 0.1 over 0..50 m. P3's numbers cannot be checked: its data are not "
+        "public"
     )
     if not real:
         return f"{words}, and no real numeric dataset is in the cache."
     parts = [
-        f"{seen.sweep.name} {min(seen.shares()):.2f} to {max(seen.shares()):.2f} "
-        f"(about {_per_task(seen):.0f} answers a task)"
+        f"{seen.sweep.name} {min(seen.shares()):.2f} to {max(seen.shares()):.2f} (about "
+        f"{_per_task(seen):.0f} answers per task)"
         for seen in real
     ]
     return (
-        f"{words}. For each unit of noise the stand-in loses {min(floors.shares()):.3f} to "
-        f"{max(floors.shares()):.3f} (247 answers a task), and of real public crowds "
-        f"{', '.join(parts)}: the number of answers to a task decides what is lost."
-        f"{''.join(_beside(seen) for seen in real if seen.ours)}"
+        f"{words}. The loss per unit of noise is {min(floors.shares()):.3f} to "
+        f"{max(floors.shares()):.3f} on the stand-in (247 answers per task), and on real public "
+        f"crowds {', '.join(parts)}: the number of answers per task determines the "
+        f"loss.{''.join(_beside(seen) for seen in real if seen.ours)}"
     )
 
 
@@ -128,8 +129,8 @@ def _beside(seen: Seen) -> str:
         for at in (low, high)
     ]
     return (
-        f" On {seen.sweep.name} the MAE to the truth of ours, at the true epsilon or "
-        f"{MOST:g} where that is less, and of CRH is {' and '.join(ends)}, of the best constant "
+        f" On {seen.sweep.name} the MAE to the truth of ours, at the true epsilon or {MOST:g} if "
+        f"that is less, and of CRH is {' and '.join(ends)}, of the best constant "
         f"{seen.level['best constant'].mean:.4g}, of CRH without noise "
         f"{seen.level['clean'].mean:.4g}."
     )
@@ -150,14 +151,14 @@ def _notes(seen: Seen) -> tuple[str, str, str]:
 
 
 def _real_charts(seen: Seen) -> tuple[Chart, ...]:
-    """Without that of the noise, which is a share of the range."""
+    """The charts without that of the noise, which is a share of the range."""
     notes = (
-        "P3 §V-B: the same pattern as in Figure 1. On these real answers "
-        f"{min(seen.shares()):.2f} to {max(seen.shares()):.2f} of the noise is lost.",
+        "P3 §V-B: the same pattern as in Figure 1. On these real answers the loss is "
+        f"{min(seen.shares()):.2f} to {max(seen.shares()):.2f} of the noise.",
         "",
         ERRORS,
     )
-    lost, _, errors = seen.charts("beside P3 Figure 5", "", notes)
+    lost, _, errors = seen.charts("compare P3 Figure 5", "", notes)
     return lost, errors
 
 
@@ -166,11 +167,12 @@ STUDY = Study(
     "On floorplan data (247 users x 129 hallway segments) utility and noise have the pattern of "
     "Figure 1: even when the noise is quite large, good utility is achieved",
     "P3 §V-B, Figure 5",
-    "P3's data are not public: a stand-in of 247 walkers x 129 segments (lengths U(4, 40) m, each "
-    "walker's step size wrong by 5 %, steps miscounted by an own share of mean 5 %), public range "
-    "0..50 m, delta 0.1; beside it emotion (-100..100) and calories (0..5000). The pattern: the "
-    "loss falls as epsilon grows, and is below a tenth of the mean noise, as P3 says of Figure 1; "
-    "judged on the stand-in alone; CRH as printed by its authors; numbers do not tie",
+    "P3's data are not public: a stand-in of 247 walkers x 129 segments (lengths U(4, 40) m, "
+    "each walker's step size wrong by 5 %, steps miscounted by a share with mean 5 %, drawn per "
+    "walker), public range 0..50 m, delta 0.1; for comparison emotion (-100..100) and calories "
+    "(0..5000). The pattern: the loss falls as epsilon grows, and is below a tenth of the mean "
+    "noise, as P3 says of Figure 1; judged on the stand-in alone; CRH as printed by its authors; "
+    "numbers do not tie",
     plan,
     "2 epsilons instead of 5, 2 trials instead of 20, ours at one epsilon of the stand-in",
     recorded="holds in shape",

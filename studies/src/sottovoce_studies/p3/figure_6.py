@@ -18,11 +18,11 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 __all__ = ["CONSISTENT", "LOWERED", "NOISES", "STUDY", "judge"]
 
 NOISES = (1.0, 5.0)
-"""Mean sizes of the noise, in metres; the first is drawn."""
+"""Mean sizes of the noise, in metres; the charts show the first."""
 CONSISTENT = 0.9
-"""Weights are mostly consistent from this correlation on, in every trial."""
+"""The correlation in every trial from which weights count as mostly consistent."""
 LOWERED = 0.75
-"""So many of the noisiest users must have their weight lowered."""
+"""The share of the noisiest users whose weight must fall."""
 TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (2, 0), "full": (20, 5)}
 WHEN = ("original", "perturbed")
 
@@ -30,7 +30,7 @@ Trial = Mapping[str, Any]
 
 
 def plan(size: Size, seed: int) -> Work:
-    """All weights at two noises; ours is read in full runs, at what the larger noise keeps."""
+    """All weights at two noises; in full runs also ours at the guarantee of the larger noise."""
     floors = Floorplan()
     trials, few = TRIALS[size]
     epsilons = [epsilon_of_noise(noise, floors.domain.high) for noise in NOISES]
@@ -48,7 +48,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> Outcome:
-    """Correlations in every trial, and weights of the noisiest tenth of users, at every noise."""
+    """Judge correlations in every trial, and weights of the noisiest users, at every noise."""
     fault = next(_faults(found), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
     least = min(_least(trials, when) for trials in found.values() for when in WHEN)
@@ -130,7 +130,7 @@ def _words(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> str
         f"at a mean noise of {noise:g} m weights correlate with true ones by "
         f"{_mean(trials, 'correlation original'):.4f} before and "
         f"{_mean(trials, 'correlation perturbed'):.4f} after, {_mean(trials, 'lowered'):.0%} of "
-        f"the noisiest tenth of users lose weight beside the others "
+        "the noisiest tenth of users lose weight relative to the others "
         f"({_mean(trials, 'lowered others'):.0%} of the rest), and the MAE to the true lengths is "
         f"{_mean(trials, 'crh perturbed'):.3f} m with CRH, {_mean(trials, 'mean perturbed'):.3f} "
         f"with the mean, {_mean(trials, 'median perturbed'):.3f} with the median"
@@ -140,9 +140,9 @@ def _words(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> str
     kept = true_epsilon(epsilon_of_noise(NOISES[-1], width), answers)
     words = "; ".join(parts)
     text = (
-        f"{words[0].upper()}{words[1:]}. Each weight "
-        f"rests on {answers} answers. A noise of {NOISES[-1]:g} m keeps epsilon {kept:.0f} per "
-        f"answer at delta 0.1 over 0..{width:g} m"
+        f"{words[0].upper()}{words[1:]}. Each weight depends on {answers} answers. A noise of "
+        f"{NOISES[-1]:g} m has a true epsilon of {kept:.0f} per answer at delta 0.1 over "
+        f"0..{width:g} m"
     )
     if not ours:
         return f"{text}."
@@ -158,11 +158,11 @@ def _weights(trial: Trial) -> Iterator[Chart]:
     loudest = int(np.argmax(users["noise"]))
     before, after = (users[f"estimated {when}"][loudest] for when in WHEN)
     notes = (
-        "P3 §V-B: estimated weights are mostly consistent with true ones. So they are here, on a "
-        "stand-in; the seven are drawn at random.",
-        "P3 §V-B: a user who adds large noise has its weight lowered. The largest noise of these "
-        f"seven, {users['noise'][loudest]:.1f} m, is user {loudest + 1}'s: {before:.1f} before, "
-        f"{after:.1f} after.",
+        "P3 §V-B: estimated weights are mostly consistent with true ones. This is true here, on "
+        "a stand-in; the seven users are drawn at random.",
+        "P3 §V-B: a user who adds large noise has its weight lowered. Of these seven, user "
+        f"{loudest + 1} has the largest noise, {users['noise'][loudest]:.1f} m: weight "
+        f"{before:.1f} before, {after:.1f} after.",
     )
     for letter, when, note in zip("ab", WHEN, notes, strict=True):
         yield Chart(
@@ -180,7 +180,7 @@ def _weights(trial: Trial) -> Iterator[Chart]:
 
 
 def _error_chart(found: Mapping[float, Sequence[Trial]]) -> Chart:
-    """Errors to the truth by noise, since weights are only a means."""
+    """Errors to the truth by noise."""
     names = {"CRH": "crh", "mean": "mean", "median": "median"}
     series = tuple(
         Series(
@@ -213,11 +213,11 @@ STUDY = Study(
     "Estimated weights are mostly consistent with true ones, on original and on perturbed data, "
     "and a user who adds large noise has its weight lowered",
     "P3 §V-B, Figure 6",
-    "P3's data are not public: the stand-in of Figure 5, 247 walkers x 129 segments, mean noise 1 "
-    "and 5 m. A true weight is CRH's -ln(share of the loss) against the true lengths. Judged on "
-    f"all users: a correlation of {CONSISTENT:g} or more in every trial, and of the "
+    "P3's data are not public: the stand-in of Figure 5, 247 walkers x 129 segments, mean noise "
+    "1 and 5 m. A true weight is CRH's -ln(share of the loss) against the true lengths. Judged "
+    f"on all users: a correlation of {CONSISTENT:g} or more in every trial, and of the "
     f"{NOISY:.0%} with the largest noise {LOWERED:.0%} or more, and more than of the others, lose "
-    "weight beside the mean weight; numbers do not tie",
+    "weight relative to the mean weight; numbers do not tie",
     plan,
     "2 trials instead of 20, without ours",
     recorded="holds in shape",

@@ -1,4 +1,4 @@
-"""Study `p3-figure-7`: rounds of CRH at a fixed threshold, with more and more noise."""
+"""Study `p3-figure-7`: rounds of CRH at a fixed threshold, with increasing noise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["CROWD", "STAND_IN", "STUDY", "Timed", "judge"]
 
 
 CROWD = "synthetic"
-"""P3's own users, beside whom a stand-in may be shown."""
+"""P3's synthetic users."""
 
 NOISES: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.3, 3.0, 10.0),
@@ -32,10 +32,10 @@ NOISES: Mapping[Size, tuple[float, ...]] = {
 }
 
 THRESHOLD = 1e-6
-"""P3 sets one, and does not print it."""
+"""P3 uses a threshold but does not print it."""
 
 MUCH = 0.5
-"""Rounds change much when they change by more than this share of those without noise."""
+"""The relative change of rounds, compared with no noise, that counts as much."""
 
 TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (50, 5)}
 
@@ -56,12 +56,12 @@ class Timed:
         return Spread.of([trial["clean"][name] for trial in self._trials])
 
     def noisy(self, name: str) -> list[Spread]:
-        """A quantity on reports, noise by noise."""
+        """A quantity on reports at each noise."""
         places = range(len(self.noises))
         return [Spread.of([trial["noisy"][at][name] for trial in self._trials]) for at in places]
 
     def more(self) -> list[Spread]:
-        """How many more rounds reports take than the same answers, noise by noise."""
+        """The additional rounds of reports compared with the same answers, at each noise."""
         return [
             Spread.of(
                 [trial["noisy"][at]["rounds"] - trial["clean"]["rounds"] for trial in self._trials]
@@ -76,7 +76,7 @@ class Timed:
 
 
 def rows(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> Iterator[Row]:
-    """What CRH takes at every noise, and how far it is from the truth."""
+    """Rounds and times of CRH at every noise, and its errors to the truth."""
     yield from _costs(found)
     yield from _errors(found, ours)
 
@@ -133,7 +133,7 @@ def charts(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> I
             Level(f"{name}, no noise", timed.clean("rounds").mean) for name, timed in found.items()
         ),
         "P3 §V-C: after perturbation the running time is slightly bigger, and it does not change "
-        "much when the noise varies. Here as rounds until no truth moves by 1e-6: "
+        "much when the noise varies. Here in rounds until no truth changes by 1e-6: "
         f"{'; '.join(_ends(name, timed) for name, timed in found.items())}.",
         "lower",
         "log",
@@ -147,8 +147,8 @@ def charts(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> I
         "MAE to the truth",
         (*(curve(line, timed.noises, timed.noisy(key)) for line, key in names.items()), own),
         (Level("best constant", timed.constant), Level("CRH, no noise", timed.clean("error").mean)),
-        "P3 shows no errors to the truth. Ours has the true epsilon of one answer at the largest "
-        "noise, and no delta.",
+        "P3 shows no errors to the truth. Ours uses the true epsilon of one answer at the "
+        "largest noise, without delta.",
         "lower",
         "log",
         "log",
@@ -189,7 +189,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> Outcome:
-    """Rounds must not change much anywhere, and grow at the largest noise on P3's own crowd."""
+    """Holds in shape if rounds never change much, and grow at the largest noise on P3's crowd."""
     fault = next(_faults(found), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
     first, last = found[CROWD].clean("rounds"), found[CROWD].noisy("rounds")[-1]
@@ -232,13 +232,13 @@ def _words(found: Mapping[str, Timed]) -> str:
 
 
 def _slightly(found: Mapping[str, Timed]) -> str:
-    """Whether reports take more rounds, as P3 has it, or fewer."""
+    """Text on whether reports take more rounds, as P3 says, or fewer."""
     last = {name: timed.more()[-1].mean for name, timed in found.items()}
     fewer = [name for name, more in last.items() if more < 0]
     if not fewer:
         return "Reports take as many rounds or more at the largest noise."
     return (
-        f"So slightly bigger is not general: at the largest noise reports of the "
+        "But a longer time is not general: at the largest noise reports of the "
         f"{' and the '.join(fewer)} take fewer rounds than answers."
     )
 
@@ -249,10 +249,10 @@ STUDY = Study(
     "than on original data, and does not change much when the noise varies",
     "P3 §V-C, Figure 7",
     "CRH on the synthetic users of Figure 1 and the stand-in of Figure 5 (P3 names neither data "
-    "nor threshold), stopped as P3 stops it, when no truth moves by 1e-6. Judged by rounds: "
-    f"nowhere more than {MUCH:.0%} from those without noise, and more than those at the largest "
-    "noise on the synthetic users; CPU time is printed beside them, and is another in every run; "
-    "numbers do not tie",
+    "nor threshold), stopped by P3's rule, when no truth changes by 1e-6. Judged by rounds: "
+    f"never more than {MUCH:.0%} from those without noise, and more than those at the largest "
+    "noise on the synthetic users; CPU time is also printed and differs in every run; numbers do "
+    "not tie",
     plan,
     "3 noises instead of 5, 5 trials instead of 50, ours in 1 instead of 5",
     recorded="holds in shape",

@@ -1,4 +1,4 @@
-"""P3's pipeline on one source of answers: noise of a random variance, and what reads it.
+"""P3's pipeline on one source of answers: noise of random variance, and inference.
 
 P3 calibrates its noise by Lemma 4.7: the distance of two answers as a quantile of the data.
 """
@@ -47,18 +47,18 @@ __all__ = [
 
 
 B, ETA = 2.0, 0.9
-"""P3 prints neither b nor eta: these are ours. The lemma then claims 0.778 of all pairs."""
+"""P3 prints neither b nor eta, these are ours. The lemma then claims 0.778 of all pairs."""
 
 BASELINES = ("mean", "median")
 
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"crh": {"scaling": "deviation"}}
-"""P3 cites CRH as it was printed: squared errors over the task's standard deviation."""
+"""P3 cites CRH as published: squared errors over the task's standard deviation."""
 
 FINE = 3.0
-"""Ours: subset selection up to here, as in the other studies, and piecewise above."""
+"""The epsilon up to which ours is subset selection, as in other studies; piecewise above."""
 
 MOST = 16.0
-"""Ours takes no larger epsilon: its noise is then far below the errors of any worker."""
+"""The largest epsilon of ours; its noise is then far below the errors of any worker."""
 
 
 def published_distance(lambda1: float) -> float:
@@ -71,7 +71,7 @@ def published_distance(lambda1: float) -> float:
 
 
 def coverage(lambda1: float) -> Published:
-    """How often two answers of a user lie no farther apart: as claimed, and in truth."""
+    """The probability that two answers of a user are within Δ: as claimed, and true."""
     return published_range(lambda1, ETA, B)
 
 
@@ -89,7 +89,7 @@ def noise_of(epsilon: float, distance: float) -> float:
 
 
 def epsilon_of_noise(noise: float, distance: float) -> float:
-    """The ε at which Thm. 4.8 asks for this mean size of the noise: ε falls with its square.
+    """The ε at which Thm. 4.8 requires this mean size of the noise; ε falls with its square.
 
     >>> round(epsilon_of_noise(1.0, 10.0), 1)
     237.3
@@ -99,10 +99,10 @@ def epsilon_of_noise(noise: float, distance: float) -> float:
 
 @lru_cache(maxsize=256)
 def true_epsilon(epsilon: float, answers: int, share: float = 1.0) -> float:
-    """The smallest ε at P3's δ that the noise of Thm. 4.8 keeps for one of k answers.
+    """The true ε at P3's δ of the noise of Thm. 4.8, for one of k answers.
 
-    `share` is the D that was put into the theorem over the width of the public range; with k for
-    it squared, it is that of all answers of a worker at the same noise.
+    `share` is the theorem's D over the width of the public range. With share = 1/√k, the result is
+    for all k answers of a worker at the same noise.
     """
     rate = rate_published(epsilon, P3_DELTA, share)
 
@@ -111,24 +111,24 @@ def true_epsilon(epsilon: float, answers: int, share: float = 1.0) -> float:
 
     if excess(0.0) <= 0:
         return 0.0
-    # Thm. 4.8 holds for D = 1, whatever k is: with the ε it asks for at this rate.
+    # Thm. 4.8 holds for D = 1 and any k, with its ε at this rate.
     return float(scipy.optimize.brentq(excess, 0.0, epsilon / share**2, xtol=1e-6))
 
 
 def ours_at(epsilon: float) -> tuple[Pipeline, float]:
-    """Ours for a guarantee without δ, fixed without a look at any truth, and the ε it takes."""
+    """Our pair for a guarantee without δ, chosen without using truths, and its ε."""
     if epsilon <= FINE:
         return Pipeline("subset selection + aware", "subset-selection"), epsilon
     return Pipeline("piecewise + aware", "piecewise"), min(epsilon, MOST)
 
 
 def answers_seed(seed: int, trial: int) -> int:
-    """Answers of a trial are the same for every noise and every method."""
+    """The seed of a trial's answers, the same for every noise and method."""
     return trial_seed(seed, 0, trial)
 
 
 def noise_seed(seed: int, trial: int) -> int:
-    """So are the words that its noise is made of."""
+    """The seed of a trial's noise words, the same for every noise and method."""
     return trial_seed(seed, 1, trial)
 
 
@@ -141,11 +141,11 @@ def published_policy(domain: Domain, epsilon: float) -> Policy:
 def published(
     source: Source, method: str, epsilon: float, trials: int, seed: int
 ) -> list[dict[str, float]]:
-    """P3 §V: truths from answers and from their reports, trial by trial, and how far apart.
+    """P3 §V: the distance between truths from answers and from their reports, for each trial.
 
     `change` is P3's utility, the MAE between A(D) and A(M(D)); `clean` and `error` are the MAE of
-    both to the truth. The plain mean and median have theirs on the same reports. Reports are not
-    cut to the range.
+    both to the truth. The plain mean and median are computed on the same reports. Reports are not
+    clipped to the range.
     """
     return [_published(source, method, epsilon, trial, seed) for trial in range(trials)]
 
@@ -174,7 +174,7 @@ def _published(
 
 
 def read_aware(source: Source, epsilon: float, trials: int, seed: int) -> list[dict[str, float]]:
-    """Ours at a true ε per answer without δ, on the same answers: the MAE to the truth."""
+    """The MAE to the truth of ours at a true ε per answer without δ, on the same answers."""
     return [_aware(source, epsilon, trial, seed) for trial in range(trials)]
 
 
@@ -190,6 +190,6 @@ def _aware(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, f
 
 @lru_cache(maxsize=512)
 def _clean(source: Any, method: str, seed: int) -> Result:
-    """Kept, since every noise is compared with it. Sources are frozen."""
+    """The result without noise, cached because every noise is compared with it."""
     answers, _ = source.draw(seed)
     return infer(answers, method, parameters=SETTINGS.get(method))

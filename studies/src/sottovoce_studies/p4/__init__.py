@@ -1,4 +1,4 @@
-"""P4, sparse answers with private NULLs: its table, its figures, its worked examples."""
+"""Studies of P4, sparse answers with private NULLs: its table, figures and worked examples."""
 
 from sottovoce_studies.p4 import examples, figure_1, figure_2, figure_3, figure_4, figure_5, table_2
 from sottovoce_studies.study import Study

@@ -1,7 +1,7 @@
-"""P4's answers: its real datasets as far as they are public, and the crowds of its examples.
+"""Answers for P4: the public part of its real datasets, and the crowds of its examples.
 
-Of a real dataset: who answers how much, and what, whole or cut down to the tasks whose truth is
-known. In the worked examples workers have one quality, and tasks one truth.
+Real datasets are summarised, and used whole or restricted to the tasks with known truth. In the
+worked examples all workers have the same quality, and all tasks the same truth.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from sottovoce_studies.crowds import Dataset, Source
 __all__ = ["DATASETS", "AlikeCrowd", "GoldAnswers", "errors", "public", "summary"]
 
 DATASETS: Mapping[str, str] = MappingProxyType({"Web": "web", "AdultContent": "adult2"})
-"""The names that P4 uses, and those of the cache."""
+"""P4's names of the datasets, and their names in the cache."""
 
 PLACES = 100
-"""Workers are drawn at so many equal steps of their order, and at its start."""
+"""The number of equal steps at which the ordered workers are plotted."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlikeCrowd:
-    """Every worker answers each task alike, and every task has the same truth (P4 §IV-V).
+    """A crowd whose workers all have one quality and whose tasks all have one truth (P4 §IV-V).
 
         answer = clip(round(truth + N(0, 1)), 0, 9),  NULL instead with probability `sparsity`
 
-    Answers are the labels 0 … 9, Γ of the examples; a NULL is a row that is not there.
+    Answers are the labels 0 … 9, Γ of the examples; a NULL is a missing row.
     """
 
     workers: int
@@ -92,13 +92,13 @@ class GoldAnswers:
 
 
 def public() -> dict[str, Dataset]:
-    """The datasets that are in the cache, by P4's names."""
+    """The datasets in the cache, by P4's names."""
     found = {paper: Dataset.of(name) for paper, name in DATASETS.items()}
     return {paper: dataset for paper, dataset in found.items() if dataset is not None}
 
 
 def summary(source: Source) -> dict[str, Any]:
-    """How sparse the workers' answers are, what is answered, what is true, what is right.
+    """Sparsity of the workers' answers, and shares of answers, truths and right answers.
 
     The sparsity of a worker is the share of tasks that it does not answer (P4 §VI-B).
     """
@@ -136,7 +136,7 @@ def _shares(codes: npt.NDArray[Any], labels: int) -> list[float]:
 
 
 def _votes(answers: Reports) -> npt.NDArray[Any]:
-    """Each task's most frequent answer, the least of those that tie."""
+    """Each task's most frequent answer; the smallest one in a tie."""
     labels, tasks = answers.domain.size, len(answers.tasks)
     cells = answers.task.astype(np.int64) * labels + answers.value
     counts = np.bincount(cells, minlength=tasks * labels).reshape(tasks, labels)

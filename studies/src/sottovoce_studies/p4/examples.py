@@ -1,6 +1,6 @@
-"""Study `p4-examples`: the worked bounds of P4's Theorems 2, 3 and 5, computed and simulated.
+"""Study `p4-examples`: the example bounds of P4's Theorems 2, 3 and 5, computed and simulated.
 
-The bounds that P4 prints stand beside those of their formulas, and beside errors on drawn crowds.
+P4's printed bounds are compared with those of their formulas and with errors on drawn crowds.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ OURS = Pipeline("threshold + aware", "threshold")
 THEOREMS: Mapping[str, str] = {"LP": "Theorem 2", "RR": "Theorem 3", "MF": "Theorem 5"}
 
 GAMMA, EPSILON, TASKS, DIMENSIONS = 10, 1.0, 1_000, 100
-"""Of the examples: Γ = 0 … 9, ε = 1; n and d of the third."""
+"""Values of the examples: Γ = 0 … 9, ε = 1; n and d of the third."""
 WORKED = 0.9
-"""The sparsity of the first two examples; the third says that it does not matter."""
+"""The sparsity of the first two examples; in the third it does not matter."""
 ERRORS = 3.0
-"""A bound fails where the simulated error is so many standard errors above it."""
+"""The number of standard errors by which a simulated error must exceed a bound to refute it."""
 
 SPARSITIES: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.0, WORKED),
@@ -62,20 +62,21 @@ MF_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 5}
 Seen: TypeAlias = Mapping[str, Spread]
 """The simulated errors of a case, by pair."""
 
-WORDS, SIMULATED = "The worked numbers", "The error of the same settings, simulated"
+WORDS, SIMULATED = "Numbers of the examples", "Simulated errors in the same settings"
 
 WHY: Mapping[tuple[str, bool], str] = {
-    ("LP", False): "it adds up noise that a crowd averages out, and so says little",
-    ("RR", True): "it counts a report NULL as the value 0, which the estimate leaves out",
-    ("MF", True): "a worker with fewer answers than dimensions has no minimum, and random profiles "
-    "cannot represent a truth that all tasks share, so that estimates shrink to 0",
+    ("LP", False): "it adds up noise that averages out in a crowd, so it is far from sharp",
+    ("RR", True): "it counts a report NULL as the value 0, but the estimate ignores NULLs",
+    ("MF", True): "a worker with fewer answers than dimensions has no minimum, and random "
+    "profiles cannot represent a truth that all tasks share, so estimates shrink "
+    "to 0",
 }
-"""Why a bound is as loose, or as wrong, as it is."""
+"""Reasons why a bound is loose or false."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A crowd of the examples, the pairs that are tried on it, and how often."""
+    """A crowd of the examples, the pairs to run on it, and the number of trials."""
 
     crowd: AlikeCrowd
     pairs: tuple[Pipeline, ...]
@@ -83,7 +84,7 @@ class Case:
 
     @property
     def contest(self) -> Contest:
-        """What is contested: participation is hidden, as P4 has it."""
+        """The comparison, with participation hidden as in P4."""
         return Contest(self.crowd, EPSILON, self.pairs, hide_participation=True)
 
 
@@ -102,7 +103,7 @@ def cases(size: Size) -> list[Case]:
 
 
 def formulas(sparsity: float = WORKED) -> dict[str, float]:
-    """The bounds of Theorems 2, 3 and 5 in the examples' settings, as their formulas give them.
+    """The bounds of Theorems 2, 3 and 5 in the examples' settings, from their formulas.
 
     >>> {name: round(bound, 5) for name, bound in formulas().items()}
     {'LP': 14.12979, 'RR': 3.4368, 'MF': 1.79788}
@@ -128,13 +129,13 @@ def is_above(error: Spread, bound: float) -> bool:
 
 
 def agrees(paper: float, value: float) -> bool:
-    """Whether a number is the printed one, rounded to as many places as it has."""
+    """Whether a number equals the printed one, rounded to its number of places."""
     places = len(str(paper).partition(".")[2])
     return round(value, places) == paper
 
 
 def worked_rows() -> Iterator[Row]:
-    """The printed numbers beside those of their formulas."""
+    """The printed numbers compared with those of their formulas."""
     for name, value in formulas().items():
         yield _arithmetic(f"{THEOREMS[name]} ({name})", printed_bound(name), value)
     share = printed("P4 claims").number(
@@ -154,7 +155,7 @@ def _arithmetic(what: str, paper: float, value: float) -> dict[str, Value]:
 
 
 def simulated_rows(case: Case, seen: Seen) -> Iterator[Row]:
-    """Each pair's error in a case, beside its bound where the example has one."""
+    """Each pair's error in a case, with the bound if the example has one."""
     crowd = case.crowd
     for name, error in seen.items():
         if name == CONSTANT:
@@ -173,7 +174,7 @@ def simulated_rows(case: Case, seen: Seen) -> Iterator[Row]:
 
 
 def example_charts(found: Sequence[tuple[Case, Seen]]) -> Iterator[Chart]:
-    """Errors by sparsity beside their bounds: of LP and RR, and of MF."""
+    """Errors and bounds by sparsity, for LP and RR and for MF."""
     first = [(case.crowd.sparsity, seen) for case, seen in found if "LP" in seen]
     places = [sparsity for sparsity, _ in first]
     bounds = [formulas(sparsity) for sparsity in places]
@@ -197,14 +198,14 @@ def example_charts(found: Sequence[tuple[Case, Seen]]) -> Iterator[Chart]:
         for name in ("LP", "RR")
     ]
     yield Chart(
-        "Errors of LP and RR beside their bounds (P4 Theorems 2, 3)",
+        "Errors of LP and RR and their bounds (P4 Theorems 2, 3)",
         "sparsity",
         "MAE",
         (*simulated, *stated),
         (Level(CONSTANT, 0.0),),
-        note=f"P4 §IV: at sparsity {WORKED:g} LP errs by at most {printed_bound('LP'):g} and RR by "
-        f"at most {printed_bound('RR'):g}. Here LP errs by {worked['LP'].mean:.3g} and RR by "
-        f"{worked['RR'].mean:.3g}.",
+        note=f"P4 §IV: at sparsity {WORKED:g} the error of LP is at most {printed_bound('LP'):g} "
+        f"and that of RR at most {printed_bound('RR'):g}. Here it is {worked['LP'].mean:.3g} "
+        f"with LP and {worked['RR'].mean:.3g} with RR.",
         better="lower",
     )
     yield _factorization([(case, seen) for case, seen in found if "MF" in seen])
@@ -230,14 +231,14 @@ def _factorization(found: Sequence[tuple[Case, Seen]]) -> Chart:
                 )
     broken = sum(is_above(seen["MF"], printed_bound("MF")) for _, seen in found)
     return Chart(
-        "Errors of MF beside their bound (P4 Theorem 5)",
+        "Errors of MF and their bound (P4 Theorem 5)",
         "sparsity",
         "MAE",
         tuple(series),
         (Level("Theorem 5", printed_bound("MF")),),
-        note=f"P4 §V: with {TASKS:,} tasks, {DIMENSIONS} dimensions and epsilon 1 MF errs by at "
-        f"most {printed_bound('MF'):g}, however sparse answers are. Here it errs by more in "
-        f"{broken} of {len(found)} settings.",
+        note=f"P4 §V: with {TASKS:,} tasks, {DIMENSIONS} dimensions and epsilon 1 the error of MF "
+        f"is at most {printed_bound('MF'):g} at any sparsity. Here it is larger in {broken} "
+        f"of {len(found)} settings.",
         better="lower",
         y_scale="log",
     )
@@ -260,7 +261,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Sequence[tuple[Case, Seen]]) -> Outcome:
-    """A bound holds where no simulated error is above it by three standard errors."""
+    """Fails if a simulated error is above a bound by three standard errors."""
     worst = {name: _worst(name, found) for name in THEOREMS}
     broken = {
         name: (case, seen)
@@ -278,7 +279,7 @@ def judge(found: Sequence[tuple[Case, Seen]]) -> Outcome:
 
 
 def _worst(name: str, found: Sequence[tuple[Case, Seen]]) -> tuple[Case, Seen]:
-    """The setting of the example; under MF, where neither truth nor sparsity count, the worst."""
+    """The setting of the example, or for MF, whose bound is for any setting, the worst one."""
     of = [
         (case, seen)
         for case, seen in found
@@ -312,25 +313,26 @@ def _sentence(name: str, case: tuple[Case, Seen], broken: bool) -> str:
 
 
 def _complete(found: Sequence[tuple[Case, Seen]]) -> Iterator[str]:
-    """What MF does where nothing is missing, which no sparsity explains."""
+    """Text on the error of MF without missing answers, which sparsity cannot explain."""
     for case, seen in found:
         if "MF" in seen and case.crowd.sparsity == 0 and case.crowd.truth:
             yield (
-                f"With truths of {case.crowd.truth} MF errs by {seen['MF'].mean:.3g} even if every "
-                "task is answered by everybody"
+                f"With truths of {case.crowd.truth} the error of MF is {seen['MF'].mean:.3g} even "
+                "if every worker answers every task"
             )
 
 
 def _beside_ours(found: Sequence[tuple[Case, Seen]]) -> str:
     parts = [
-        f"{seen[OURS.name].mean:.3g} beside {_theirs(seen)} at sparsity {case.crowd.sparsity:g} "
-        f"with truths of {case.crowd.truth}"
+        f"{seen[OURS.name].mean:.3g} compared with {_theirs(seen)} at sparsity "
+        f"{case.crowd.sparsity:g} with truths of {case.crowd.truth}"
         for case, seen in found
         if OURS.name in seen and case.crowd.sparsity == WORKED
     ]
     return (
-        f"Ours errs by {'; '.join(parts)}. The best constant errs by 0 in every example, since all "
-        "truths are alike, which inference that learns how truths are spread makes use of"
+        f"The error of ours is {'; '.join(parts)}. The error of the best constant is 0 in every "
+        "example, because all truths are equal; inference that learns the spread of truths "
+        "benefits from this"
     )
 
 
@@ -355,18 +357,18 @@ def _true_epsilon(pair: Pipeline) -> float:
 
 STUDY = Study(
     "p4-examples",
-    "At epsilon 1 with ten values and truths of 0, LP errs by at most 14.13 and RR by at most "
-    "3.551 at sparsity .9, and MF by at most 1.8 with 1,000 tasks and 100 dimensions, whatever "
-    "the sparsity",
+    "At epsilon 1 with ten values and truths of 0, the error of LP is at most 14.13 and that of "
+    "RR at most 3.551 at sparsity .9, and that of MF at most 1.8 with 1,000 tasks and 100 "
+    "dimensions, at any sparsity",
     "P4 §IV-A, §IV-B and §V: Theorems 2, 3 and 5 with their examples",
-    "crowds drawn as the examples say: answers are truth + N(0, 1) rounded to 0 … 9, all workers "
-    "of one quality, so that estimates are plain means; ours are the numbers of workers (500, for "
-    "MF 300), truths of 7 beside those of 0 for MF, whose theorem does not mention truths, its "
-    "200 gradient steps and a ridge of 1e-9, without which it refuses workers with fewer than 100 "
-    "answers; noise as published, epsilon nominal; no vote can tie",
+    "crowds drawn as in the examples: answers are truth + N(0, 1) rounded to 0 … 9, all workers "
+    "of one quality, so estimates are plain means; our choices are the numbers of workers (500, "
+    "for MF 300), truths of 7 in addition to 0 for MF, whose theorem does not mention truths, "
+    "its 200 gradient steps and a ridge of 1e-9, without which it rejects workers with fewer "
+    "than 100 answers; noise as published, epsilon nominal; no ties",
     plan,
     "2 trials of smaller crowds instead of 20 (MF: 10 workers, 2 trials instead of 300 and 5, "
-    "without ours beside it)",
+    "without ours)",
     recorded="fails",
     items=("P4 examples",),
 )

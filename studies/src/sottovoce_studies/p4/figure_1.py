@@ -1,4 +1,4 @@
-"""Study `p4-figure-1`: how answers and truths of P4's real datasets are distributed."""
+"""Study `p4-figure-1`: the distribution of answers and truths in P4's real datasets."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 __all__ = ["SKEWED", "STUDY", "Finding", "findings", "judge"]
 
 SKEWED = 1.5
-"""Answers are skewed when one of them is so many times as frequent as if all were alike."""
+"""The frequency of an answer, relative to a uniform one, from which answers count as skewed."""
 ERRORS = 3.0
-"""A share that is so many standard errors on one side of a figure is there."""
+"""The number of standard errors from which a share counts as above or below a figure."""
 
 ZEROS = printed("P4 claims").number("figure", "share of truths that are 0, at least")
 SAME = "AdultContent"
-"""What is public of it is what P4 had, but for three answers; its part of Web is not public."""
+"""The public data are P4's except for three answers; P4's part of Web is not public."""
 
-CLAIMS, SHARES = "Figure 1: what the text says of it", "Figure 1: shares"
+CLAIMS, SHARES = "Figure 1: statements of the text", "Figure 1: shares"
 ABSENT = "the dataset is not in the cache"
 
 Holds = Literal["yes", "no", "unsure"]
@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def error(self) -> float:
-        """The standard error if those counted were drawn at random, at the claimed share."""
+        """The standard error of a random sample of this size at the claimed share."""
         return math.sqrt(self.figure * (1 - self.figure) / self.count)
 
     @property
@@ -59,7 +59,7 @@ class Finding:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """One look at each public dataset; nothing is drawn."""
+    """One summary of each public dataset; nothing is drawn."""
     there = public()
     cells = [Cell(summary, (dataset,)) for dataset in there.values()]
     return Work(cells, lambda results: judge(dict(zip(there, results, strict=True))))
@@ -76,13 +76,13 @@ def findings(name: str, seen: Mapping[str, Any]) -> tuple[Finding, Finding, Find
 
 
 def judge(found: Found) -> Outcome:
-    """Where the data are the paper's, a claim that is refuted fails; where not, it is shown."""
+    """Fails if a claim is refuted on the paper's data; other data are only shown."""
     every = [one for name, seen in found.items() for one in findings(name, seen)]
     verdict, reason = _ruling([one for one in every if one.dataset == SAME])
     missing = [name for name in DATASETS if name not in found]
     sentences = [_sentence(name, seen) for name, seen in found.items()]
     sentences += [f"{name}: {ABSENT}" for name in missing]
-    sentences.append("P4's part of Web is not public: what it says of it cannot be checked")
+    sentences.append("P4's part of Web is not public: statements about it cannot be checked")
     rows = (
         *map(_row, every),
         *({"part": CLAIMS, "data": name, "claim": ABSENT} for name in missing),
@@ -99,11 +99,13 @@ def _ruling(same: Sequence[Finding]) -> tuple[Verdict, str]:
     if refuted:
         one = refuted[0]
         share, figure = _percent(one.share), _percent(one.figure)
-        return "fails", f"{one.claim}: {share} of what is known of {one.dataset}, not over {figure}"
+        return "fails", (
+            f"{one.claim}: {share} of the known ones of {one.dataset}, not over {figure}"
+        )
     unsure = [one.claim for one in same if one.holds == "unsure"]
     if unsure:
         return "cannot be checked", f"too few public data for: {', '.join(unsure)}"
-    return "holds in shape", "so on the public AdultContent; P4's part of Web is not public"
+    return "holds in shape", "on the public AdultContent; P4's part of Web is not public"
 
 
 def _percent(share: float) -> str:
@@ -114,12 +116,12 @@ def _sentence(name: str, seen: Mapping[str, Any]) -> str:
     skewed, zeros, right = findings(name, seen)
     most = max(range(len(seen["answer shares"])), key=lambda label: seen["answer shares"][label])
     return (
-        f"The public {name}: the most frequent answer is {most} ({_percent(skewed.share)} "
-        f"of {seen['answers']:,}; alike each would be {_percent(1 / len(seen['answer shares']))}); "
-        f"the truth is 0 in {_percent(zeros.share)} of the {zeros.count:,} tasks of "
-        f"{seen['tasks']:,} whose truth is known; {_percent(right.share)} of the {right.count:,} "
-        f"answers to these are right; of all tasks {_percent(seen['vote shares'][0])} have 0 as "
-        "their most frequent answer"
+        f"The public {name}: the most frequent answer is {most} ({_percent(skewed.share)} of "
+        f"{seen['answers']:,}; a uniform share would be "
+        f"{_percent(1 / len(seen['answer shares']))}); the truth is 0 in {_percent(zeros.share)} "
+        f"of the {zeros.count:,} tasks of {seen['tasks']:,} whose truth is known; "
+        f"{_percent(right.share)} of the {right.count:,} answers to these are right; of all tasks "
+        f"{_percent(seen['vote shares'][0])} have 0 as their most frequent answer"
     )
 
 
@@ -131,7 +133,7 @@ def _row(one: Finding) -> Row:
         "ours": one.share,
         "of": one.count,
         "must exceed": one.figure,
-        "so": one.holds,
+        "holds": one.holds,
         "the paper's data": "yes" if one.dataset == SAME else "no",
     }
 
@@ -170,7 +172,7 @@ def _chart(name: str, seen: Mapping[str, Any]) -> Chart:
 
 
 def _claimed() -> Chart:
-    """Where no dataset is in the cache: the claim alone."""
+    """The chart without a dataset: the claim alone."""
     return Chart(
         "Truths that are 0 (P4 §VI-B)",
         "value",
@@ -186,13 +188,13 @@ STUDY = Study(
     "Answers of both datasets are skewed, the truth of more than 72 % of the tasks is 0, and the "
     "majority of answers are right",
     "P4 §VI-B, Figure 1",
-    "the public Web (another part than the paper's, which is not public) and the public "
-    "AdultContent (the paper's but for three answers; four grades occur, not five, and the truth "
-    "of 333 of its 11,040 tasks is known, which nobody drew at random); skewed means that one "
-    "answer is 1.5 times as frequent as if all were alike; a share counts as above or "
-    "below a figure from three standard errors on; of answers that tie the least is the vote",
+    "the public Web (a different part from the paper's, which is not public) and the public "
+    "AdultContent (the paper's except for three answers; four grades occur, not five, and the "
+    "truth of 333 of its 11,040 tasks is known, not a random sample); skewed means that one "
+    "answer is 1.5 times as frequent as under a uniform distribution; a share counts as above or "
+    "below a figure from three standard errors on; of tied answers the smallest is the vote",
     plan,
-    "nothing is left out",
+    "nothing",
     recorded="fails",
     items=("P4 Figure 1",),
 )

@@ -32,7 +32,7 @@ from sottovoce_studies.study import Outcome, Size, Study, Work
 __all__ = ["ALIKE", "SHARP", "SPARSITIES", "STUDY", "findings", "judge"]
 
 SPARSITIES: Mapping[str, float] = {"2a": 0.9, "2b": 0.5}
-"""Printed on the slides of the paper only."""
+"""Printed only on the slides of the paper."""
 EPSILONS: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.1, 1.0, 5.0),
     "full": (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0),
@@ -43,11 +43,11 @@ TRIALS: Mapping[Size, int] = {"quick": 2, "full": 10}
 OURS_IN = 5
 
 ALIKE = 0.1
-"""Changes that differ by no more than this are one line in a picture."""
+"""The largest difference of changes that look like one line in a figure."""
 SHARP = 0.5
-"""A curve that falls by less from end to end does not fall sharply."""
+"""The smallest total fall of a curve that counts as sharp."""
 DROP = 1.0
-"""P4: up to this epsilon LP drops, and is stable from there on."""
+"""P4: LP drops up to this epsilon and is stable from there on."""
 
 TEXTS = {
     "2a": "MF always has the smallest change, LP drops up to epsilon 1 and is stable then, RR "
@@ -73,7 +73,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Found) -> Outcome:
-    """In shape, when all that the text says is so with one of the dimensions of MF."""
+    """Holds in shape if all statements of the text hold with one of the dimensions of MF."""
     said = findings(found)
     good = [name for name in NAMES if not broken(said, name)]
     curves = {letter: along_epsilon(found, s) for letter, s in SPARSITIES.items()}
@@ -82,7 +82,7 @@ def judge(found: Found) -> Outcome:
         for letter, curve in curves.items()
         for row in mae_rows(f"Figure {letter}: sparsity {SPARSITIES[letter]:g}", "epsilon", curve)
     ]
-    rows += finding_rows("Figure 2: what the text says", said)
+    rows += finding_rows("Figure 2: statements of the text", said)
     rows += guarantee_rows((*PAPERS, ours()), VALUES, TASKS)
     charts = tuple(
         chart(
@@ -106,7 +106,7 @@ def _as_constant(curves: Sequence[Curves], names: Sequence[str]) -> str:
 
 
 def findings(found: Found) -> list[Finding]:
-    """What P4 §VI-C says of Figure 2, sentence by sentence."""
+    """The statements of P4 §VI-C about Figure 2."""
     sparse, dense = (along_epsilon(found, s) for s in SPARSITIES.values())
     return [
         _drops((sparse, dense)),
@@ -118,7 +118,7 @@ def findings(found: Found) -> list[Finding]:
 
 
 def _drops(curves: Sequence[Curves]) -> Finding:
-    """LP falls by more up to epsilon 1 than from there to the end."""
+    """Whether LP falls by more up to epsilon 1 than after it."""
     falls = [
         (_fall(each, "LP", min(each), DROP), _fall(each, "LP", DROP, max(each))) for each in curves
     ]
@@ -128,7 +128,7 @@ def _drops(curves: Sequence[Curves]) -> Finding:
 
 
 def _falls(curves: Sequence[Curves]) -> Finding:
-    """RR falls at every epsilon, beyond chance nowhere rises, and from end to end a lot."""
+    """Whether RR falls at every step, and sharply in total."""
     total = [_fall(each, "RR", min(each), max(each)) for each in curves]
     means = [[changes(trials)["RR"].mean for trials in each.values()] for each in curves]
     steady = all(b < a for each in means for a, b in pairwise(each))
@@ -146,7 +146,7 @@ def _less(sparse: Curves, dense: Curves) -> Finding:
 
 
 def _smallest(curves: Sequence[Curves], name: str) -> Finding:
-    """At no epsilon is another clearly better."""
+    """Whether no other method is significantly better at any epsilon."""
     beaten = [
         (apart(trials, name, other).mean, epsilon)
         for each in curves
@@ -155,14 +155,14 @@ def _smallest(curves: Sequence[Curves], name: str) -> Finding:
         if is_above(apart(trials, name, other), 0.0)
     ]
     worst = max(beaten, default=(0.0, 0.0))
-    seen = f"worse by up to {worst[0]:.2f}, at epsilon {worst[1]:g}" if beaten else "nowhere worse"
+    seen = f"worse by up to {worst[0]:.2f}, at epsilon {worst[1]:g}" if beaten else "never worse"
     return Finding("MF always has the smallest change", not beaten, seen, name)
 
 
 def _unaffected(sparse: Curves, dense: Curves, name: str) -> Finding:
     moves = {x: _change(sparse, x, name) - _change(dense, x, name) for x in sparse}
     at = max(moves, key=lambda x: abs(moves[x]))
-    seen = f"moves by up to {moves[at]:.2f}, at epsilon {at:g}"
+    seen = f"changes by up to {moves[at]:.2f}, at epsilon {at:g}"
     return Finding("MF is not affected by sparsity", abs(moves[at]) <= ALIKE, seen, name)
 
 
@@ -177,8 +177,8 @@ def _fall(curve: Curves, name: str, start: float, end: float) -> float:
 def _sentences(sparse: Curves, dense: Curves, said: Sequence[Finding]) -> Iterator[str]:
     for name in NAMES:
         faults = broken(said, name)
-        words = "; ".join(f"not so: {fault.says} ({fault.seen})" for fault in faults)
-        yield f"With {name}: {words or 'all that the text says is so'}."
+        words = "; ".join(f"fails: {fault.says} ({fault.seen})" for fault in faults)
+        yield f"With {name}: {words or 'all statements of the text hold'}."
     least, most = min(sparse), max(sparse)
     start, end, last = changes(sparse[least]), changes(sparse[most]), changes(dense[most])
     yield (
@@ -190,14 +190,14 @@ def _sentences(sparse: Curves, dense: Curves, said: Sequence[Finding]) -> Iterat
     )
     if not_better([sparse, dense], NAMES):
         yield (
-            "MF is nowhere better than the best constant: truths lie around 0, and so do its "
+            "MF is never better than the best constant: truths are around 0, and so are its "
             "reports."
         )
     yield (
         f"At epsilon {most:g} ours changes the MAE by {end[OURS].mean:.2f} at sparsity 0.9 and by "
-        f"{last[OURS].mean:.2f} at 0.5, below 0 since P4's inference takes answers that were cut "
-        "off at 0 for truths; it keeps epsilon for NULLs too, which MF does not: P4 Thm. 4 is "
-        "false between NULL and a value."
+        f"{last[OURS].mean:.2f} at 0.5, below 0 because P4's inference takes answers that were "
+        "clipped at 0 as truths; its epsilon also covers NULLs, that of MF does not: P4 Thm. 4 "
+        "is false between NULL and a value."
     )
 
 
@@ -207,11 +207,11 @@ STUDY = Study(
     "suddenly from epsilon 0.1 to 1 and is stable then, and changes less when sparsity goes down; "
     "RR keeps falling sharply with epsilon",
     "P4 §VI-C, Figure 2",
-    "2,000 workers, 200 tasks, answers 0..9, truths N(0, 1), half of the workers with sigma 1 and "
-    "half with 5; sparsities 0.9 and 0.5 as on the paper's slides; epsilons from 0.1 to 5 are "
-    "ours, and so are MF's dimensions, 2 and 10, its ridge of 0.01 and its 200 gradient steps, of "
-    "which P4 prints none; LP puts a uniform value for NULL; all truths are real numbers, so that "
-    "nothing ties",
+    "2,000 workers, 200 tasks, answers 0..9, truths N(0, 1), half of the workers with sigma 1 "
+    "and half with 5; sparsities 0.9 and 0.5 as on the paper's slides; epsilons from 0.1 to 5 "
+    "are ours, and so are MF's dimensions, 2 and 10, its ridge of 0.01 and its 200 gradient "
+    "steps, of which P4 prints none; LP replaces NULL by a uniform value; all truths are real "
+    "numbers, so there are no ties",
     plan,
     f"{WORKERS['quick']:,} workers, {len(EPSILONS['quick'])} epsilons, ours at the last only, "
     f"{TRIALS['quick']} trials instead of {TRIALS['full']}",

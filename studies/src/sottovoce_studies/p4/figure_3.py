@@ -32,7 +32,7 @@ from sottovoce_studies.study import Outcome, Size, Study, Verdict, Work
 __all__ = ["ALIKE", "MOST", "STUDY", "findings", "judge"]
 
 EPSILONS: Mapping[str, float] = {"3a": 0.1, "3b": 1.0, "3c": 3.0}
-"""Of which the slides print the first two, and the text names the third."""
+"""The slides print the first two, and the text names the third."""
 SPARSITIES: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.3, 0.9),
     "full": (0.1, 0.3, 0.5, 0.7, 0.9),
@@ -46,7 +46,7 @@ OURS_IN = 4
 
 MOST = printed("P4 claims").number("figure", "change of the MAE under MF, at most")
 ALIKE = 0.1
-"""Changes that differ by no more than this are one line in a picture."""
+"""The largest difference of changes that look like one line in a figure."""
 
 NAMES = [pair.name for pair in MF.values()]
 PREDICTS = "MF predicts missing answers accurately"
@@ -55,7 +55,7 @@ TEXT = "MF is insensitive to sparsity and never above 0.5, LP and RR grow with s
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every trial at every epsilon and sparsity, and with truths that are not around 0."""
+    """Every trial at every epsilon and sparsity, also with truths that are not around 0."""
     axes: list[tuple[float, Truths]] = [*((e, "N(0, 1)") for e in EPSILONS.values())]
     axes.append((OTHER_EPSILON, OTHER))
     places = [
@@ -72,7 +72,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Found) -> Outcome:
-    """Holds, in shape, when all is so with one dimension of MF, wherever the truths lie."""
+    """Holds in shape if all statements hold with one dimension of MF, for both kinds of truths."""
     said = findings(found)
     good = [name for name in NAMES if not broken(said, name)]
     curves = {letter: along_sparsity(found, e) for letter, e in EPSILONS.items()}
@@ -83,7 +83,7 @@ def judge(found: Found) -> Outcome:
         for row in mae_rows(f"Figure {letter}: epsilon {EPSILONS[letter]:g}", "sparsity", curve)
     ]
     rows += mae_rows(f"Truths {OTHER}, epsilon {OTHER_EPSILON:g}", "sparsity", other)
-    rows += finding_rows("Figure 3: what the text says", said)
+    rows += finding_rows("Figure 3: statements of the text", said)
     rows += guarantee_rows((*PAPERS, ours()), VALUES, TASKS)
     verdict: Verdict = "holds in shape" if good else "fails"
     reason = f"with {' and '.join(good)}" if good else _reason(said, other)
@@ -92,7 +92,7 @@ def judge(found: Found) -> Outcome:
 
 
 def findings(found: Found) -> list[Finding]:
-    """What P4 §VI-C says of Figure 3, and what follows if MF predicts missing answers."""
+    """The statements of P4 §VI-C about Figure 3, and one that follows if MF predicts answers."""
     curves = {epsilon: along_sparsity(found, epsilon) for epsilon in EPSILONS.values()}
     other = along_sparsity(found, OTHER_EPSILON, OTHER)
     return [
@@ -104,7 +104,7 @@ def findings(found: Found) -> list[Finding]:
 
 
 def _grows(curves: Mapping[float, Curves], name: str) -> Finding:
-    """From the least sparsity to the most, over all epsilons: the text says `overall`."""
+    """Growth from the smallest to the largest sparsity, over all epsilons as the text says."""
     rises = [
         _mean(each, max(each), name) - _mean(each, min(each), name) for each in curves.values()
     ]
@@ -132,7 +132,7 @@ def _insensitive(curves: Mapping[float, Curves], name: str) -> Finding:
 
 
 def _predicts(other: Curves, name: str) -> Finding:
-    """Who predicts missing answers does so wherever the truths lie."""
+    """A method that predicts missing answers does so for any truths."""
     seen = {sparsity: changes(trials)[name] for sparsity, trials in other.items()}
     at = max(seen, key=lambda sparsity: seen[sparsity].mean)
     holds = not is_above(seen[at], MOST)
@@ -149,12 +149,12 @@ def _mean(curve: Curves, x: float, name: str) -> float:
 
 
 def _reason(said: Sequence[Finding], other: Curves) -> str:
-    """That MF predicts nothing, if that is so of every dimension; else a fault of the best one."""
+    """The reason: no dimension of MF predicts answers, or else a fault of the best one."""
     if any(each.holds for each in said if each.says == PREDICTS):
         fault = min((broken(said, name) for name in NAMES), key=len)[0]
         return f"{fault.says}: {fault.seen}"
     least = min(_mean(other, s, name) for s in other for name in NAMES)
-    return f"small only as truths lie around 0: with truths {OTHER} at least {least:.1f}"
+    return f"small only because truths are around 0: with truths {OTHER} at least {least:.1f}"
 
 
 def _sentences(
@@ -162,7 +162,9 @@ def _sentences(
 ) -> Iterator[str]:
     for each in said:
         if each.of:
-            yield f"{each.of}: {'so' if each.holds else 'not so'}: {each.says} ({each.seen})."
+            yield (
+                f"{'Holds' if each.holds else 'Fails'} with {each.of}: {each.says} ({each.seen})."
+            )
     sparse = max(other)
     yield (
         f"At sparsity {sparse:g} and epsilon {OTHER_EPSILON:g} the MAE to the truth is "
@@ -189,9 +191,9 @@ def _charts(
             f"P4 §VI-C: {TEXT}. Here {with_which(text, NAMES)}.",
         )
     predicted = [each for each in said if each.says == PREDICTS]
-    why = "" if any(each.holds for each in predicted) else ": its reports lie around 0 all the same"
+    why = "" if any(each.holds for each in predicted) else ": its reports are still around 0"
     yield chart(
-        f"The same with truths {OTHER}, epsilon {OTHER_EPSILON:g} (beside P4 Figure 3c)",
+        f"The same with truths {OTHER}, epsilon {OTHER_EPSILON:g} (compare P4 Figure 3c)",
         AXIS,
         other,
         "P4 §VI-C: the change is small because MF predicts missing answers accurately. Here "
@@ -205,11 +207,11 @@ STUDY = Study(
     "never above 0.5, even at sparsity 0.9, because MF predicts the missing answers accurately; "
     "under LP and RR it grows with sparsity",
     "P4 §VI-C, Figure 3",
-    "2,000 workers, 200 tasks, answers 0..9, truths N(0, 1), half of the workers with sigma 1 and "
-    "half with 5; sparsities from 0.1 to 0.9 are ours, and so are MF's dimensions, 2 and 10, its "
-    "ridge of 0.01 and its 200 gradient steps, of which P4 prints none; LP puts a uniform value "
-    f"for NULL; beside it the same with truths {OTHER} at epsilon 3; truths are real numbers, so "
-    "that nothing ties",
+    "2,000 workers, 200 tasks, answers 0..9, truths N(0, 1), half of the workers with sigma 1 "
+    "and half with 5; sparsities from 0.1 to 0.9 are ours, and so are MF's dimensions, 2 and 10, "
+    "its ridge of 0.01 and its 200 gradient steps, of which P4 prints none; LP replaces NULL by "
+    f"a uniform value; for comparison the same with truths {OTHER} at epsilon 3; truths are real "
+    "numbers, so there are no ties",
     plan,
     f"{WORKERS['quick']:,} workers, {len(SPARSITIES['quick'])} sparsities, ours at epsilon 3 only, "
     f"{TRIALS['quick']} trials instead of {TRIALS['full']}",

@@ -40,16 +40,16 @@ SMALL_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 10}
 OURS_IN = 1
 
 NOISY = 0.1
-"""P4: at this epsilon LP changes less on large data; at others the text names no difference."""
+"""P4: at this epsilon LP changes less on large data; for others the text names no difference."""
 RANGE = 0.25
-"""Changes that differ by no more than this are in the same range; all of them span about 4."""
+"""The largest difference of changes in the same range; all of them span about 4."""
 
 NAMES = [pair.name for pair in MF.values()]
 TEXT = "as on the small data, but at epsilon 0.1 LP changes less"
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every trial on large data, and on small ones beside them."""
+    """Every trial on large data, and on small data for comparison."""
     axes = [(s, e) for e in EPSILONS[size] for s in SPARSITIES[size]]
     large, small = ([Place(*sizes[size], s, e) for s, e in axes] for sizes in (LARGE, SMALL))
     cells = [
@@ -70,7 +70,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
-    """In shape, when the text's comparison with small data is so with one dimension of MF."""
+    """Holds in shape if the text's comparison with small data holds with one dimension of MF."""
     said = findings(large, small)
     good = [name for name in NAMES if not broken(said, name)]
     curves = {epsilon: along_sparsity(large, epsilon) for epsilon in _epsilons(large)}
@@ -81,7 +81,7 @@ def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
             f"Small data, epsilon {epsilon:g}", "sparsity", along_sparsity(small, epsilon)
         )
         rows += beside
-    rows += finding_rows("Figure 4: what the text says", said)
+    rows += finding_rows("Figure 4: statements of the text", said)
     rows += guarantee_rows((*PAPERS, ours()), VALUES, next(iter(large)).tasks)
     rows += _memory(large, peaks)
     charts = tuple(
@@ -103,7 +103,7 @@ def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
 
 
 def findings(large: Found, small: Found) -> list[Finding]:
-    """What P4 §VI-C says of Figure 4 beside Figure 3."""
+    """The statements of P4 §VI-C about Figure 4 compared with Figure 3."""
     return [
         _less(along_sparsity(large, NOISY), along_sparsity(small, NOISY)),
         _similar(large, small, ("LP", "RR")),
@@ -113,14 +113,14 @@ def findings(large: Found, small: Found) -> list[Finding]:
 
 
 def _less(large: Curves, small: Curves) -> Finding:
-    """Over all sparsities: single ones are within the noise of the small data."""
+    """Over all sparsities, because single ones are within the noise of the small data."""
     gains = [changes(small[s])["LP"].mean - changes(large[s])["LP"].mean for s in large]
     seen = f"less by {min(gains):.2f} to {max(gains):.2f}"
     return Finding("LP at epsilon 0.1 changes less", sum(gains) > 0, seen)
 
 
 def _similar(large: Found, small: Found, names: Sequence[str], of: str = "") -> Finding:
-    """At the epsilons for which the text names no difference."""
+    """Whether changes are similar at the epsilons for which the text names no difference."""
     moves = [
         abs(changes(large[one])[name].mean - changes(small[other])[name].mean)
         for one, other in _beside(large, small)
@@ -132,7 +132,7 @@ def _similar(large: Found, small: Found, names: Sequence[str], of: str = "") -> 
 
 
 def _smallest(large: Found, small: Found, name: str) -> Finding:
-    """The means of all trials, on either size: `very similar` is said of this before all."""
+    """Whether MF has the smallest mean change on both sizes."""
     beaten = [
         place
         for found in (large, small)
@@ -177,7 +177,7 @@ def _sentences(
 ) -> Iterator[str]:
     for each in said:
         of = f" with {each.of}" if each.of else ""
-        yield f"{'So' if each.holds else 'Not so'}{of}: {each.says} ({each.seen})."
+        yield f"{'Holds' if each.holds else 'Fails'}{of}: {each.says} ({each.seen})."
     last = max(curves)
     sparse = max(curves[last])
     seen = errors(curves[last][sparse])
@@ -196,10 +196,10 @@ STUDY = Study(
     "data, and changes are in the same range; at epsilon 0.1 LP changes less when the data are "
     "larger",
     "P4 §VI-C, Figure 4",
-    "10,000 workers and 1,000 tasks beside 2,000 and 200, else as for Figure 3: every worker "
-    "reports on every task, 10 million reports; sparsities 0.1, 0.5 and 0.9; what is very similar "
-    "is ours to say: MF changes least on both, and from epsilon 1 on changes differ by no more "
-    f"than {RANGE:g}; truths are real numbers, so that nothing ties",
+    "10,000 workers and 1,000 tasks compared with 2,000 and 200, otherwise as for Figure 3: "
+    "every worker reports on every task, 10 million reports; sparsities 0.1, 0.5 and 0.9; our "
+    "definition of very similar: MF changes least on both, and from epsilon 1 on changes differ "
+    f"by no more than {RANGE:g}; truths are real numbers, so there are no ties",
     plan,
     f"{LARGE['quick'][0]:,} x {LARGE['quick'][1]} cells for large data and {SMALL['quick'][0]} x "
     f"{SMALL['quick'][1]} for small ones, {len(SPARSITIES['quick'])} sparsities, "

@@ -31,7 +31,7 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 __all__ = ["ABSENT", "COMPARABLE", "STUDY", "findings", "judge"]
 
 VALUES = 5
-"""|Γ|: P4 has scores from 0 to 4 in both; those of AdultContent that are public end at 3."""
+"""|Γ|: P4 has scores from 0 to 4 in both; the public ones of AdultContent end at 3."""
 EPSILONS: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.1, 3.0, 5.0),
     "full": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
@@ -41,15 +41,15 @@ TRIALS: Mapping[str, int] = {"Web": 10, "AdultContent": 2}
 QUICK_TRIALS = 1
 OURS_IN = 1
 WEB_TASKS = 177
-"""A worker of Web in P4 reports on so many tasks; 2-Layer's true epsilon grows with them."""
+"""The number of tasks of a worker of Web in P4; 2-Layer's true epsilon grows with it."""
 SAME = "AdultContent"
-"""What is public of it is what P4 had, but for three answers; its part of Web is not public."""
+"""The public data are P4's except for three answers; P4's part of Web is not public."""
 
 SHARP = 3.0
-"""P4: RR drops sharply where epsilon gets larger than this, since it keeps about 80 % of NULLs."""
+"""P4: RR drops sharply above this epsilon, since it keeps about 80 % of NULLs."""
 KEPT = printed("P4 claims").number("figure", "share of NULLs that RR keeps at epsilon 3, about")
 COMPARABLE = 0.25
-"""2-Layer is comparable to RR when their changes differ by no more, on a scale of 4."""
+"""The largest mean difference of changes, on a scale of 4, that counts as comparable."""
 
 NAMES = [pair.name for pair in MF.values()]
 RIVALS = ("LP", "RR", TWO_LAYER.name)
@@ -64,7 +64,7 @@ Found = Mapping[str, Curves]
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every trial on every dataset that is there, at every epsilon."""
+    """Every trial on every dataset in the cache, at every epsilon."""
     places: list[tuple[str, float, int]] = []
     cells: list[Cell] = []
     for name, dataset in public().items():
@@ -92,13 +92,13 @@ def _pairs(with_ours: bool) -> tuple[Pipeline, ...]:
 
 
 def judge(found: Found) -> Outcome:
-    """By the dataset that P4 had; the public part of Web is shown, and is not P4's."""
+    """Judge the dataset that P4 had; the public part of Web, which is not P4's, is only shown."""
     said = {name: findings(name, curve) for name, curve in found.items()}
     rows: list[Row] = []
     for name, curve in found.items():
         rows += mae_rows(f"Figure {LETTERS[name]}: {name}", "epsilon", curve)
     for name in found:
-        rows += finding_rows(f"Figure {LETTERS[name]}: what the text says", said[name])
+        rows += finding_rows(f"Figure {LETTERS[name]}: statements of the text", said[name])
     rows += guarantee_rows((*PAPERS, TWO_LAYER, ours()), VALUES, WEB_TASKS)
     charts = tuple(
         chart(
@@ -110,7 +110,7 @@ def judge(found: Found) -> Outcome:
         for name, curve in found.items()
     )
     if SAME not in found:
-        words = f"Without {SAME} nothing can be said: {ABSENT}."
+        words = f"Nothing can be checked without {SAME}: {ABSENT}."
         return Outcome(tuple(rows), "cannot be checked", ABSENT, words, charts)
     verdict, reason = _ruling(found, said)
     return Outcome(tuple(rows), verdict, reason, " ".join(_sentences(found, said)), charts)
@@ -130,7 +130,7 @@ def _ruling(found: Found, said: Mapping[str, Sequence[Finding]]) -> tuple[Verdic
 
 
 def findings(dataset: str, curve: Curves) -> list[Finding]:
-    """What P4 §VI-D says of Figure 5; the drop of RR is said of AdultContent only."""
+    """The statements of P4 §VI-D about Figure 5; the drop of RR is only for AdultContent."""
     drop = [_drops(curve)] if dataset == SAME else []
     return [_keeps(), _comparable(curve), *drop, *(_lowest(curve, name) for name in NAMES)]
 
@@ -144,12 +144,12 @@ def _keeps() -> Finding:
 
 def _comparable(curve: Curves) -> Finding:
     gaps = [abs(_mean(curve, x, TWO_LAYER.name) - _mean(curve, x, "RR")) for x in curve]
-    seen = f"apart by {sum(gaps) / len(gaps):.2f} in the mean, {max(gaps):.2f} at most"
+    seen = f"apart by {sum(gaps) / len(gaps):.2f} on average, {max(gaps):.2f} at most"
     return Finding("2-Layer is comparable to RR", sum(gaps) / len(gaps) <= COMPARABLE, seen)
 
 
 def _drops(curve: Curves) -> Finding:
-    """By more after epsilon 3 than up to it."""
+    """Whether RR drops by more after epsilon 3 than up to it."""
     before = _mean(curve, min(curve), "RR") - _mean(curve, SHARP, "RR")
     after = _mean(curve, SHARP, "RR") - _mean(curve, max(curve), "RR")
     seen = f"by {before:.2f} up to epsilon 3, then by {after:.2f}"
@@ -172,7 +172,7 @@ def _sentences(found: Found, said: Mapping[str, Sequence[Finding]]) -> Iterator[
     for name, curve in found.items():
         for each in said[name]:
             of = f" with {each.of}" if each.of else ""
-            yield f"{name}: {'so' if each.holds else 'not so'}{of}: {each.says} ({each.seen})."
+            yield f"{name}: {'holds' if each.holds else 'fails'}{of}: {each.says} ({each.seen})."
         last = max(curve)
         seen = errors(curve[last])
         words = ", ".join(
@@ -191,11 +191,11 @@ STUDY = Study(
     "the NULLs",
     "P4 §VI-D, Figure 5",
     "the public adult2 (825 workers, 11,040 tasks, 89,799 answers, gold for 333 tasks, of which "
-    "56 % are 0), and the public web (177 workers, 2,665 tasks, 15,567 answers, 12 % of truths 0), "
-    "of which P4 had a part that is not public (34 x 177, 770 answers, 72 % of truths 0); scores 0 "
-    "to 4 as P4 has them; the verdict is that of adult2; 2-Layer draws each worker's epsilon from "
-    "U(0, 2 epsilon), a range that is ours, as are the epsilons and MF's dimensions, 2 and 10; "
-    "truths are means of numbers, so that nothing ties",
+    "56 % are 0), and the public web (177 workers, 2,665 tasks, 15,567 answers, 12 % of truths "
+    "0), of which P4 had a part that is not public (34 x 177, 770 answers, 72 % of truths 0); "
+    "scores 0 to 4 as in P4; the verdict is that of adult2; 2-Layer draws each worker's epsilon "
+    "from U(0, 2 epsilon), a range that is ours, as are the epsilons and MF's dimensions, 2 and "
+    "10; truths are means of numbers, so there are no ties",
     plan,
     f"only the tasks with gold, {len(EPSILONS['quick'])} epsilons, ours at the last only, "
     "one trial instead of 10 on Web and 2 on AdultContent",

@@ -1,6 +1,6 @@
-"""Tables and charts that P4's figures 2 to 5 share, and when a difference in them is clear.
+"""Tables, charts and significance tests shared by P4's figures 2 to 5.
 
-A place in the synthetic experiments is a size and a sparsity of the answers, and an epsilon.
+A place in the synthetic experiments is a size, a sparsity and an epsilon.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 
 ERRORS = 3.0
-"""A mean is above a figure when it is by more than so many standard errors."""
+"""The number of standard errors by which a mean must exceed a figure to count as above."""
 OURS = "ours"
 
 CHANGE, ERROR = "change of the MAE", "MAE to the truth"
@@ -60,12 +60,12 @@ VALUES = 10
 """|Γ|: answers are 0, …, 9 (P4 §VI-A)."""
 
 QUICK_FROM = 3.0
-"""Below this epsilon ours takes as long as all others together: quick runs leave it out."""
+"""Quick runs skip ours below this epsilon, where it takes as long as all others together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the paper says of curves, whether it is so, and the numbers; `of` is a kind of MF."""
+    """A statement about curves, whether it holds, and the numbers; `of` is a variant of MF."""
 
     says: str
     holds: bool
@@ -86,39 +86,39 @@ def changes(trials: Trials) -> dict[str, Spread]:
 
 
 def apart(trials: Trials, one: str, other: str) -> Spread:
-    """By how much the MAE of one is above that of the other, trial by trial."""
+    """The excess of one MAE over the other, by trial."""
     return Spread.of([trial[one] - trial[other] for trial in trials])
 
 
 def is_above(spread: Spread, figure: float) -> bool:
-    """Whether a mean is above a figure beyond chance; of one trial, whether it is at all."""
+    """Whether a mean is above a figure beyond chance, or for one trial simply above."""
     error = 0.0 if math.isnan(spread.standard_error) else spread.standard_error
     return spread.mean - ERRORS * error > figure
 
 
 def broken(findings: Sequence[Finding], of: str = "") -> list[Finding]:
-    """What is not so, of all methods and of one variant of MF."""
+    """The statements that fail, for all methods and for one variant of MF."""
     return [each for each in findings if not each.holds and each.of in ("", of)]
 
 
 def with_which(findings: Sequence[Finding], variants: Sequence[str]) -> str:
-    """With which variants of MF all is so, and with which not."""
+    """The variants of MF with which all statements hold, and those with which some fail."""
     good = [each for each in variants if not broken(findings, each)]
     bad = [each for each in variants if each not in good]
-    words = [f"so with {' and '.join(good)}"] if good else []
-    words += [f"not so with {' and '.join(bad)}"] if bad else []
+    words = [f"this holds with {' and '.join(good)}"] if good else []
+    words += [f"this fails with {' and '.join(bad)}"] if bad else []
     return ", ".join(words)
 
 
 def finding_rows(part: str, findings: Sequence[Finding]) -> Iterator[Row]:
-    """Each statement of the paper with what is seen."""
+    """Each statement of the paper with our result."""
     for each in findings:
         row: dict[str, Value] = {"part": part, "the text says": each.says, "with": each.of or None}
-        yield {**row, "so": "yes" if each.holds else "no", "seen": each.seen}
+        yield {**row, "holds": "yes" if each.holds else "no", "seen": each.seen}
 
 
 def mae_rows(part: str, axis: str, curves: Curves) -> Iterator[Row]:
-    """Two tables: changes as the paper has them, and errors to the truth."""
+    """Two tables: the paper's changes, and errors to the truth."""
     for x, trials in curves.items():
         yield _row(f"{part}, {CHANGE}", axis, x, changes(trials))
     for x, trials in curves.items():
@@ -134,7 +134,7 @@ def _row(part: str, axis: str, x: float, seen: Mapping[str, Spread]) -> Row:
 
 
 def not_better(curves: Sequence[Curves], names: Sequence[str]) -> bool:
-    """Whether some methods are nowhere clearly better than the best constant."""
+    """Whether these methods are never significantly better than the best constant."""
     places = [trials for each in curves for trials in each.values()]
     return not any(is_above(apart(at, CONSTANT, name), 0.0) for at in places for name in names)
 
@@ -142,12 +142,12 @@ def not_better(curves: Sequence[Curves], names: Sequence[str]) -> bool:
 def guarantee_rows(
     pairs: Sequence[Pipeline], values: int, tasks: int, place: Mapping[str, Value] | None = None
 ) -> Iterator[Row]:
-    """What is kept per answer, NULL being an answer too, where epsilon 1 is claimed; delta 0."""
+    """True epsilon per answer (NULL is also an answer) at a claimed epsilon of 1 and delta 0."""
     target, domain = Target(1.0, answers=tasks), Domain.ordinal(range(values))
     for pair in pairs:
         held = true_guarantee(policy_at(pair, domain, target.epsilon, tasks), target)
-        kept: Value = held.epsilon if math.isfinite(held.epsilon) else "no finite one"
-        row: dict[str, Value] = {"part": "True epsilon per answer where 1 is claimed"}
+        kept: Value = held.epsilon if math.isfinite(held.epsilon) else "not finite"
+        row: dict[str, Value] = {"part": "True epsilon per answer at a claimed 1"}
         yield {**row, **(place or {}), "method": pair.name, "true epsilon": kept}
 
 
@@ -171,7 +171,7 @@ def _role(name: str) -> Role:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Answers of a size and a sparsity, with truths P4's or others, and an epsilon."""
+    """A size, a sparsity and an epsilon, with P4's truths or others."""
 
     workers: int
     tasks: int
@@ -180,7 +180,7 @@ class Place:
     truths: Truths = "N(0, 1)"
 
     def cells(self, trials: int, seed: int, *, with_ours: int) -> list[Cell]:
-        """One for each trial: P4's mechanisms, and in the first so many ours, which is slower."""
+        """One cell per trial: P4's mechanisms, and in the first `with_ours` trials also ours."""
         source = crowd(self.workers, self.tasks, self.sparsity, self.truths)
         both = (*PAPERS, ours(beyond=self.truths == "N(0, 1)"))
         return [
@@ -192,7 +192,7 @@ class Place:
         ]
 
     def trials_of_ours(self, size: Size, full: int) -> int:
-        """In how many trials ours is read: so many in a full run, one in quick ones, or none."""
+        """The number of trials with ours: `full` in a full run, one or none in a quick one."""
         return full if size == "full" else int(self.epsilon >= QUICK_FROM)
 
 
@@ -200,7 +200,7 @@ Found: TypeAlias = Mapping[Place, Trials]
 
 
 def gathered(places: Sequence[Place], results: Sequence[Mapping[str, float]]) -> Found:
-    """The trials of each place, of which all have as many."""
+    """The trials of each place, the same number for all."""
     trials = len(results) // len(places)
     return {
         place: results[number * trials : (number + 1) * trials]

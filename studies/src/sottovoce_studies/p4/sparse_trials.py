@@ -1,6 +1,6 @@
-"""One trial of P4's experiments: answers with private NULLs under every mechanism (P4 §VI).
+"""Trials of P4's experiments: answers with private NULLs under every mechanism (P4 §VI).
 
-A trial of the large experiments also says how much memory it took.
+Trials of the large experiments also report their peak memory.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ METHOD = "inverse-deviation"
 _LP, _RR, _ = papers(Domain.ordinal("ab"), hide_participation=True)
 
 TWO_LAYER = Pipeline("2-Layer", "two-layer", METHOD, published=True)
-"""P4's own: every worker at an epsilon of its own, not P1's mechanism (P4 §VI-D)."""
+"""P4's 2-Layer draws an epsilon per worker; it is not P1's mechanism (P4 §VI-D)."""
 
 Truths = Literal["N(0, 1)", "U(1, 8)"]
 
 BEYOND = 0.35
-"""Half of the truths N(0, 1) lie below the least answer: the grid of truths goes so far beyond."""
+"""Extension of the grid of truths: half of the truths N(0, 1) are below the smallest answer."""
 
 _ANSWERS, _NOISE = 0, 1
 
@@ -64,19 +64,19 @@ def _factorization(dimension: int) -> Pipeline:
 
 
 MF: Mapping[int, Pipeline] = {d: _factorization(d) for d in (2, 10)}
-"""By its dimension d, of which P4 §VI prints none."""
+"""MF by its dimension d, which P4 §VI does not print."""
 
 PAPERS = (replace(_LP, name="LP"), replace(_RR, name="RR"), *MF.values())
 
 
 def ours(*, beyond: bool = False) -> Pipeline:
-    """A sound mechanism that hides NULLs too, read by inference that knows it."""
+    """A sound mechanism that also hides NULLs, with noise-aware inference."""
     settings = {"beyond": BEYOND} if beyond else {}
     return Pipeline("ours", "subset-selection", "aware-numbers", settings=settings)
 
 
 def crowd(workers: int, tasks: int, sparsity: float, truths: Truths = "N(0, 1)") -> Simulated:
-    """P4 §VI-A's synthetic answers 0 … 9; or with truths over the range, for comparison."""
+    """P4 §VI-A's synthetic answers 0 … 9, or for comparison with truths over the range."""
     uniform = (1.0, 8.0) if truths == "U(1, 8)" else None
     return Simulated(
         SparseCrowd(
@@ -107,14 +107,14 @@ def maes(
 
 
 def policy_at(pair: Pipeline, domain: Domain, epsilon: float, tasks: int) -> Policy:
-    """The policy of a pair that hides who answered what, over so many tasks."""
+    """The policy of a pair that hides participation over a number of tasks."""
     if pair == TWO_LAYER:
         return policy_of(TwoLayer.as_published_sparse(domain, epsilon), domain, None)
     return pair.policy(domain, Target(epsilon, answers=tasks, hide_participation=True))
 
 
 def reports_of(cells: Cells, policy: Policy, noise: int) -> Reports:
-    """What `perturb` reports on every task, from cells that are made and checked only once."""
+    """The reports of `perturb` on every task, from cells that are built and checked only once."""
     mechanism, randomness = mechanism_of(policy), SeededRandomness(noise)
     private = mechanism.draw(len(cells.workers), randomness)
     reports = mechanism.perturb(cells, private, randomness)
@@ -122,7 +122,7 @@ def reports_of(cells: Cells, policy: Policy, noise: int) -> Reports:
 
 
 def _numbers(answers: Reports, truths: Any) -> FloatArray:
-    """Truths as numbers, NaN where unknown: label codes stand for the numbers of their labels."""
+    """Truths as numbers, NaN where unknown; label codes become the numbers of their labels."""
     if truths.dtype.kind == "f":
         return np.asarray(truths, np.float64)
     return np.where(truths >= 0, answers.domain.scale[np.maximum(truths, 0)], np.nan)
@@ -131,15 +131,15 @@ def _numbers(answers: Reports, truths: Any) -> FloatArray:
 def maes_with_memory(
     source: Source, values: int, epsilon: float, pairs: tuple[Pipeline, ...], trial: int, seed: int
 ) -> dict[str, Any]:
-    """A trial, and the most memory that its process ever had, which is no part of its errors."""
+    """A trial and the peak memory of its process."""
     found = maes(source, values, epsilon, pairs, trial, seed)
     return {"maes": found, "peak": peak_gib()}
 
 
 def peak_gib() -> float | None:
-    """The most memory that this process ever had, in GiB; None where the system does not tell."""
+    """The peak memory of this process in GiB, or None if the system does not report it."""
     try:
-        import resource  # which only POSIX systems have
+        import resource  # only on POSIX systems
     except ImportError:
         return None
     unit = 1 if sys.platform == "darwin" else 1024

@@ -1,4 +1,4 @@
-"""Study `p4-table-2`: P4's statistics of two datasets, against themselves and the public data."""
+"""Study `p4-table-2`: P4's statistics of two datasets, their consistency, and the public data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPARSITIES = ("maximum sparsity", "minimum sparsity", "average sparsity")
 ROUNDED = 5e-7
 """Sparsities are printed to six places."""
 
-ITSELF, PUBLIC = "Table II against itself", "Table II against the public data"
+ITSELF, PUBLIC = "Table II: consistency", "Table II: comparison with the public data"
 CONTRADICTED = "the printed averages contradict the printed counts"
 ABSENT = "the dataset is not in the cache"
 
@@ -26,7 +26,7 @@ Found = Mapping[str, Mapping[str, Any]]
 
 
 def plan(size: Size, seed: int) -> Work:
-    """One look at each public dataset; nothing is drawn."""
+    """One summary of each public dataset; nothing is drawn."""
     there = public()
     cells = [Cell(summary, (dataset,)) for dataset in there.values()]
 
@@ -37,7 +37,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def counted_sparsity(table: PrintedTable, dataset: str) -> float:
-    """The workers' mean sparsity is 1 - answers / (workers · tasks), whoever answers what.
+    """The workers' mean sparsity, 1 - answers / (workers · tasks).
 
     >>> round(counted_sparsity(printed("P4 Table II"), "AdultContent"), 6)
     0.990141
@@ -47,7 +47,7 @@ def counted_sparsity(table: PrintedTable, dataset: str) -> float:
 
 
 def meant_answers(table: PrintedTable, dataset: str) -> int:
-    """How many answers the printed mean sparsity means.
+    """The number of answers that the printed mean sparsity implies.
 
     >>> meant_answers(printed("P4 Table II"), "Web")
     1770
@@ -57,13 +57,13 @@ def meant_answers(table: PrintedTable, dataset: str) -> int:
 
 
 def contradicts(table: PrintedTable, dataset: str) -> bool:
-    """Whether the printed mean is not that of the printed counts, rounding apart."""
+    """Whether the printed mean differs from that of the printed counts by more than rounding."""
     apart = table.number("average sparsity", dataset) - counted_sparsity(table, dataset)
     return abs(apart) > ROUNDED
 
 
 def judge(table: PrintedTable, found: Found) -> Outcome:
-    """A mean must be that of its counts; and what is public must be what is printed."""
+    """Fails if a printed mean contradicts its counts; holds if the public data are as printed."""
     wrong = [name for name in table.column("dataset") if contradicts(table, name)]
     differs = [name for name in found if any(_apart(table, name, found[name]))]
     verdict, reason = _ruling(table, wrong, differs, found)
@@ -85,12 +85,12 @@ def _ruling(
     if len(found) < len(table.rows):
         return "cannot be checked", ABSENT
     if differs:
-        return "holds in shape", f"the public data of {' and '.join(differs)} are others"
+        return "holds in shape", f"the public data of {' and '.join(differs)} differ"
     return "holds", ""
 
 
 def _apart(table: PrintedTable, name: str, seen: Mapping[str, Any]) -> Iterator[str]:
-    """The columns in which the public data are not as printed."""
+    """The columns in which the public data differ from the printed ones."""
     for column in (*COUNTS, *SPARSITIES):
         allowed = ROUNDED if column in SPARSITIES else 0
         if abs(seen[column] - table.number(column, name)) > allowed:
@@ -101,9 +101,9 @@ def _itself(table: PrintedTable, name: str) -> str:
     workers, tasks, answers = (int(table.number(column, name)) for column in COUNTS)
     mean, means = table.number("average sparsity", name), meant_answers(table, name)
     return (
-        f"{name}: {answers:,} answers of {workers:,} workers to {tasks:,} tasks are a sparsity of "
-        f"{counted_sparsity(table, name):.6f}; the printed {mean:g} means {means:,} answers, "
-        f"{means / workers:.0f} for each worker"
+        f"{name}: {answers:,} answers of {workers:,} workers to {tasks:,} tasks give a sparsity "
+        f"of {counted_sparsity(table, name):.6f}; the printed {mean:g} implies {means:,} answers, "
+        f"{means / workers:.0f} per worker"
     )
 
 
@@ -112,11 +112,11 @@ def _beside(table: PrintedTable, name: str, seen: Mapping[str, Any]) -> str:
     same = [column for column in (*COUNTS, *SPARSITIES) if column not in differ]
     words = (
         f"The public {name} has {seen['workers']:,} workers, {seen['tasks']:,} tasks and "
-        f"{seen['answers']:,} answers, {seen['answers'] / seen['workers']:.0f} for each worker, "
-        f"at a mean sparsity of {seen['average sparsity']:.6f}"
+        f"{seen['answers']:,} answers, {seen['answers'] / seen['workers']:.0f} per worker, at a "
+        f"mean sparsity of {seen['average sparsity']:.6f}"
     )
     if not same:
-        return f"{words}: nothing in it is as printed"
+        return f"{words}: no number is as printed"
     return f"{words}; as printed: {', '.join(same)}"
 
 
@@ -157,29 +157,29 @@ def _count(value: float) -> str:
 
 
 def _charts(table: PrintedTable, found: Found) -> Iterator[Chart]:
-    """Each worker's share of tasks answered, from the least to the most."""
+    """Each worker's share of tasks answered, in increasing order."""
     for name, seen in found.items():
         places = tuple(place / PLACES for place in range(PLACES + 1))
         mean, counted = table.number("average sparsity", name), counted_sparsity(table, name)
         yield Chart(
-            f"How much of {name} each worker answers (P4 Table II)",
-            "workers by their answers, as shares of all",
+            f"Share of {name} that each worker answers (P4 Table II)",
+            "workers by number of answers, as shares of all",
             "share of tasks answered",
             (Series("public data", places, tuple(seen["answered"]), role="ours"),),
             (
                 Level("mean, as printed", 1 - mean),
                 Level("mean, by counts", 1 - counted),
             ),
-            note=f"P4 Table II prints a mean sparsity of {mean:g}: that so much of "
-            "the tasks is not answered. The counts beside it make it "
-            f"{counted:.6f}, the public data {seen['average sparsity']:.6f}.",
+            note=f"P4 Table II prints a mean sparsity (share of tasks not answered) of {mean:g}. "
+            f"From the counts in the table it is {counted:.6f}, on the public data "
+            f"{seen['average sparsity']:.6f}.",
             better="neither",
             y_scale="log",
         )
 
 
 def _printed_chart(table: PrintedTable) -> Chart:
-    """Where no dataset is in the cache: the printed means beside those of the printed counts."""
+    """The chart without a dataset: the printed means and those of the printed counts."""
     names = table.column("dataset")
     places = tuple(float(place) for place in range(1, len(names) + 1))
     means = tuple(table.number("average sparsity", name) for name in names)
@@ -192,22 +192,22 @@ def _printed_chart(table: PrintedTable) -> Chart:
             Series("as printed", places, means, role="reference"),
             Series("by counts", places, counted),
         ),
-        note=f"P4 Table II prints both. {ABSENT.capitalize()}, so that nothing else is shown.",
+        note=f"P4 Table II prints both. {ABSENT.capitalize()}, so nothing else is shown.",
         better="neither",
     )
 
 
 STUDY = Study(
     "p4-table-2",
-    "Web has 34 workers, 177 tasks and 770 answers at a mean sparsity of .705882; AdultContent has "
-    "825 workers, 11,040 tasks and 89,796 answers at .993666, 70 for each worker",
+    "Web has 34 workers, 177 tasks and 770 answers at a mean sparsity of .705882; AdultContent "
+    "has 825 workers, 11,040 tasks and 89,796 answers at .993666, 70 per worker",
     "P4 §I, §VI-B, Table II",
-    "the sparsity of a worker is the share of tasks it does not answer; the printed means are set "
-    "against the printed counts, and all against the public Web (where 177 is the number of "
-    "workers; the paper's part of it is not public) and the public AdultContent (repeated pairs "
-    "count once, the first answer); nothing is drawn and no vote can tie",
+    "the sparsity of a worker is the share of tasks it does not answer; the printed means are "
+    "compared with the printed counts, and all with the public Web (where 177 is the number of "
+    "workers; the paper's part of it is not public) and the public AdultContent (of repeated "
+    "pairs the first answer counts); nothing is drawn and there are no votes",
     plan,
-    "nothing is left out",
+    "nothing",
     recorded="fails",
     items=("P4 Table II",),
 )

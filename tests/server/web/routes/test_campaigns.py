@@ -225,8 +225,8 @@ UNREADABLE = [
     (b'{"privacy": {"epsilon": 1e999}}', "finite"),
     (b'{"title": "a", "title": "b"}', "twice"),
     (b'{"title": "\xff"}', "UTF-8"),
-    (b'{"title": "\\ud800"}', "half a character"),
-    (b'{"\\ud800": 1}', "half a character"),
+    (b'{"title": "\\ud800"}', "half of a character"),
+    (b'{"\\ud800": 1}', "half of a character"),
 ]
 
 

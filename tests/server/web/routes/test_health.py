@@ -47,7 +47,7 @@ def test_a_foreign_schema_is_not_ready(service: Service) -> None:
 def test_missing_tables_are_not_ready(service: Service) -> None:
     with service.database.writing() as connection:
         connection.exec_driver_sql("DROP TABLE events")
-    assert health._fault(service) == "database: takes no changes"
+    assert health._fault(service) == "database: does not accept writes"
 
 
 def test_a_writer_that_is_stuck_is_not_ready(

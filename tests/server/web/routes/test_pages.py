@@ -87,7 +87,7 @@ def test_a_draft_an_unknown_and_an_impossible_campaign_look_alike(server: Runnin
     pages = [_page(server, f"/c/{id}") for id in (_draft(server), "none0", "NONE0", "<b>")]
     assert [page.status_code for page in pages] == [404] * 4
     assert len({page.text for page in pages}) == 1
-    assert "There is no campaign here" in pages[0].text
+    assert "Campaign not found" in pages[0].text
 
 
 def test_a_campaign_page_shows_nothing_of_reports(server: RunningServer, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ _Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     _campaigns()
     _reports()
     _requesters()

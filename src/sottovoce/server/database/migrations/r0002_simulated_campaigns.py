@@ -1,4 +1,4 @@
-"""Campaigns may be simulated, and refused reports are counted by reason."""
+"""Simulated campaigns, and counts of refused reports by reason."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _Word = sa.Text(collation="C").with_variant(sa.Text(), "sqlite")
 
 
 def upgrade() -> None:
-    """Those that were there before asked people, and counted no refusals."""
-    # Added in place: SQLite would forget which numbers of campaigns were used before.
+    """Existing campaigns are real and have no counts of refusals."""
+    # Added in place: a new table would lose SQLite's record of used campaign numbers.
     simulated = sa.Column("simulated", sa.Integer, nullable=False, server_default=sa.text("0"))
     op.add_column("campaigns", simulated)
     of_campaign = sa.ForeignKey("campaigns.number", ondelete="CASCADE")

@@ -1,4 +1,4 @@
-"""Campaigns may be sealed: keyholders, their messages, and the totals that were opened."""
+"""Sealed campaigns: keyholders, their messages, and the opened totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Word = sa.Text(collation="C").with_variant(sa.Text(), "sqlite")
 
 
 def upgrade() -> None:
-    """Those that were there before are not sealed, and show workers no truths."""
+    """Existing campaigns are not sealed and have no published truths."""
     for name in ("sealed", "published"):
         column = sa.Column(name, sa.Integer, nullable=False, server_default=sa.text("0"))
         op.add_column("campaigns", column)

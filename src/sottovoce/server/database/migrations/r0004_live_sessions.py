@@ -1,4 +1,4 @@
-"""Live sessions: who takes part, what has happened in them, and what was opened."""
+"""Live sessions: their members, events and opened totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """There were none before."""
+    """Create the tables; there were no sessions before."""
     op.create_table(
         "live_sessions",
         sa.Column("number", _Number, primary_key=True),

@@ -1,4 +1,4 @@
-"""On PostgreSQL, the reports of each campaign are in a table of their own."""
+"""On PostgreSQL, the reports of each campaign are in their own table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Move what is there. SQLite's table stays as it is."""
+    """Move existing rows. SQLite's table stays unchanged."""
     connection = op.get_bind()
     if connection.dialect.name == "sqlite":
         return
@@ -25,7 +25,7 @@ def upgrade() -> None:
     op.execute("DROP TABLE reports_before")
 
 
-# The sequence goes on: what is after a report must be newer.
+# The sequence continues: later rows must have larger numbers.
 _REPLACING = (
     """
     ALTER TABLE reports

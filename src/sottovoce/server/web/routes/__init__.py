@@ -1,1 +1,1 @@
-"""One file for each group of addresses."""
+"""Routes: one file per group of addresses."""

@@ -1,4 +1,4 @@
-"""Campaigns: drafted, changed, opened, closed, deleted."""
+"""Campaign routes: create, change, open, close and delete."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ router = APIRouter(tags=["campaigns"], route_class=RoomyRoute)
 
 
 class HeldBody(BaseModel):
-    """What all reports of a worker betray at most, for one unit."""
+    """The largest privacy loss of a worker's reports, for one unit."""
 
-    epsilon: float | None = Field(description="null where no finite epsilon holds.")
+    epsilon: float | None = Field(description="null if no finite epsilon holds.")
     delta: float
-    exact: bool = Field(description="Whether no smaller epsilon would do.")
-    answers: int = Field(description="For a worker with up to so many answers.")
+    exact: bool = Field(description="Whether epsilon is the smallest possible.")
+    answers: int = Field(description="The most answers of a worker that it covers.")
 
     @classmethod
     def of(cls, held: Guarantee, answers: int) -> Self:
-        """JSON has no infinity."""
+        """A guarantee as JSON, which has no infinity."""
         epsilon = held.epsilon if math.isfinite(held.epsilon) else None
         return cls(epsilon=epsilon, delta=held.delta, exact=held.exact, answers=answers)
 
 
 class GuaranteeBody(BaseModel):
-    """What a campaign promises. A worker's software computes it from the policy itself."""
+    """A campaign's guarantee. Workers' clients compute it from the policy themselves."""
 
     per_answer: HeldBody
     per_worker: HeldBody
     odds: str | None = Field(
-        description="What becomes of 100 answers.",
+        description="The odds for 100 answers.",
         examples=["Of 100 workers with the same answer 73 send it and 27 send another label."],
     )
-    warning: str | None = Field(description="Said where little or nothing is hidden.")
+    warning: str | None = Field(description="Given if little or nothing is hidden.")
 
     @classmethod
     def of(cls, kept: KeptGuarantees, answers: int) -> Self:
-        """What a policy keeps for a worker with up to so many answers."""
+        """A policy's guarantee for a worker with up to `answers` answers."""
         return cls(
             per_answer=HeldBody.of(kept.per_answer, answers),
             per_worker=HeldBody.of(kept.per_worker, answers),
@@ -71,16 +71,16 @@ class CampaignBody(BaseModel):
 
     id: str = Field(examples=["k7f3q2mzab"])
     state: State
-    simulated: bool = Field(description="Whether its workers are simulated: nobody is asked.")
+    simulated: bool = Field(description="Whether its workers are simulated.")
     title: str
     question: str
     unit: str | None
     domain: dict[str, Any] = Field(examples=[{"kind": "categorical", "labels": ["no", "yes"]}])
-    policy: dict[str, Any] = Field(description="The policy's document, as clients pin it.")
+    policy: dict[str, Any] = Field(description="The policy's document, which clients pin.")
     policy_hash: str
     guarantee: GuaranteeBody
     answers: int = Field(description="The most answers of a worker.")
-    block: int = Field(description="How many tasks a worker is given.")
+    block: int = Field(description="How many tasks a worker gets.")
     tasks: int
     quota: int | None
     closes_on: Day | None
@@ -89,12 +89,12 @@ class CampaignBody(BaseModel):
     reports: int
     opened_on: Day | None
     closed_on: Day | None
-    sealed: bool = Field(description="Whether answers are sealed, and only totals opened.")
-    published: bool = Field(description="Whether workers are shown the truths.")
+    sealed: bool = Field(description="Whether answers are sealed and only totals are opened.")
+    published: bool = Field(description="Whether workers can read the truths.")
 
     @classmethod
     def of(cls, campaign: Campaign) -> Self:
-        """A campaign, with what its policy keeps; may take seconds at first sight of a policy."""
+        """A campaign with its guarantee; may take seconds for a new policy."""
         terms, counts = campaign.terms, campaign.counts
         return cls(
             **campaign_fields(campaign),
@@ -119,15 +119,15 @@ class CampaignsBody(BaseModel):
 
 @router.post("/campaigns", status_code=201)
 def post_campaign(_: Requester, service: TheService, body: DraftBody) -> CampaignBody:
-    """Draft a campaign. It takes no reports until it is opened."""
+    """Create a draft campaign. It accepts no reports until it is opened."""
     return CampaignBody.of(create_draft(service, _terms(service, body), body.made_tasks()))
 
 
 @router.post("/sample", status_code=201)
 def post_sample(_: Requester, service: TheService) -> CampaignBody:
-    """Make a sample campaign. It is open, and simulated workers report in the next seconds.
+    """Make a sample campaign. It is open, and simulated workers report within seconds.
 
-    It takes no reports of people and no invites. What leaves it is stamped as simulated.
+    It accepts no real reports and no invites. Its results and exports are marked as simulated.
     """
     return CampaignBody.of(rehearse(service))
 
@@ -148,33 +148,33 @@ def get_campaign(_: Requester, service: TheService, campaign_id: CampaignId) -> 
 def put_campaign(
     _: Requester, service: TheService, campaign_id: CampaignId, body: DraftBody
 ) -> CampaignBody:
-    """Give a draft other terms; its tasks stay unless others are given."""
-    find_campaign(service, campaign_id)  # before a policy is made for nothing
+    """Change the terms of a draft; its tasks stay unless new ones are given."""
+    find_campaign(service, campaign_id)  # before a policy is calibrated in vain
     terms = _terms(service, body)
     return CampaignBody.of(change_draft(service, campaign_id, terms, body.made_tasks()))
 
 
 @router.delete("/campaigns/{campaign_id}", status_code=204)
 def remove_campaign(_: Requester, service: TheService, campaign_id: CampaignId) -> None:
-    """Delete a campaign with its tasks, invites, reports and results, in whatever state it is."""
+    """Delete a campaign with its tasks, invites, reports and results, in any state."""
     delete_campaign(service, campaign_id)
 
 
 @router.post("/campaigns/{campaign_id}/open")
 def post_open(_: Requester, service: TheService, campaign_id: CampaignId) -> CampaignBody:
-    """Take reports from now on; what the campaign asks and promises no longer changes."""
+    """Open a campaign: it accepts reports, and its terms can no longer change."""
     return CampaignBody.of(open_campaign(service, campaign_id))
 
 
 @router.post("/campaigns/{campaign_id}/close")
 def post_close(_: Requester, service: TheService, campaign_id: CampaignId) -> CampaignBody:
-    """Take no report from now on. A closed campaign does not open again."""
+    """Close a campaign: it accepts no more reports. It cannot be opened again."""
     return CampaignBody.of(close_campaign(service, campaign_id))
 
 
 @router.post("/campaigns/{campaign_id}/publish")
 def post_publish(_: Requester, service: TheService, campaign_id: CampaignId) -> CampaignBody:
-    """Show the truths of a closed campaign to its workers, for good."""
+    """Publish the truths of a closed campaign to its workers. This cannot be undone."""
     return CampaignBody.of(publish(service, campaign_id))
 
 
@@ -183,7 +183,7 @@ def _terms(service: Service, body: DraftBody) -> Terms:
 
 
 def _domain(domain: Domain) -> dict[str, Any]:
-    """A domain as a request has it: numbers as numbers."""
+    """A domain in the format of requests, with numbers as numbers."""
     if not domain.is_numeric:
         return {"kind": str(domain.kind), "labels": list(domain.labels)}
     step = {} if domain.step is None else {"step": domain.step}

@@ -33,13 +33,13 @@ Raw = Annotated[
     bool,
     Query(
         description="CSV without the apostrophe before text that a spreadsheet would run as a "
-        "formula: for programs that read the file again. JSONL and Parquet are always exact."
+        "formula. For programs that read the file. JSONL and Parquet are always exact."
     ),
 ]
 
 
 class ExportResponse(StreamingResponse):
-    """An export's pieces, made in threads; it is closed however the request ends."""
+    """Streams an export made in a thread. It is closed however the request ends."""
 
     def __init__(self, export: Export) -> None:
         headers = {"Content-Disposition": f'attachment; filename="{export.name}"'}
@@ -49,7 +49,7 @@ class ExportResponse(StreamingResponse):
         self._export = export
 
     async def stream_response(self, send: Send) -> None:
-        """Begin the answer with its first bytes: what cannot be made is still refused properly."""
+        """Start the response after its first bytes, so that an early error is still reported."""
         held: list[Message] = []
 
         async def send_in_time(message: Message) -> None:
@@ -76,7 +76,7 @@ class ExportResponse(StreamingResponse):
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "The file. The header Sottovoce-Rows says how many rows it has.",
+            "description": "The file. The header Sottovoce-Rows has the number of rows.",
             "content": {name.partition(";")[0]: {} for name in MEDIA_TYPES.values()},
         }
     },
@@ -84,5 +84,5 @@ class ExportResponse(StreamingResponse):
 def get_export(
     service: TheService, _: Requester, campaign_id: CampaignId, name: ExportName, raw: Raw = False
 ) -> ExportResponse:
-    """A campaign's reports, truths, workers, tasks or policy as a file, from one moment."""
+    """Export a campaign's reports, truths, workers, tasks or policy as a consistent snapshot."""
     return ExportResponse(export(service, campaign_id, name, raw=raw))

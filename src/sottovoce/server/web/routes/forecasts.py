@@ -1,4 +1,4 @@
-"""Forecasts: what to expect of a campaign that does not exist yet."""
+"""Forecasts of planned campaigns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["campaigns"], route_class=BoundedRoute)
 
 
 class ForecastAskedBody(Asked):
-    """A campaign as it might be. A worker is given up to `privacy.answers` of the tasks."""
+    """A planned campaign. A worker gets up to `privacy.answers` of the tasks."""
 
     domain: DomainBody
     privacy: PrivacyBody
@@ -30,16 +30,16 @@ class ForecastAskedBody(Asked):
     workers: int = Field(ge=1, le=MOST_WORKERS)
     ability: Literal["mixed", "able", "expert"] = Field(
         "mixed",
-        description="How able workers are: many weak ones among able ones, all fairly able, or "
-        "all very able.",
+        description="Workers' ability: many weak ones among able ones, all fairly able, or all "
+        "very able.",
     )
 
     def made(self) -> Question:
-        """The question, checked as far as no simulation is needed."""
+        """The request, checked as far as possible without a simulation."""
         with malformed_field("domain"):
             domain = self.domain.made()
             if not domain.is_numeric and domain.size < 2:
-                raise UsageError("a forecast needs two labels or more")
+                raise UsageError("a forecast needs at least two labels")
         with malformed_field("privacy.mechanism"):
             if self.privacy.mechanism is not None:
                 release_class(self.privacy.mechanism)
@@ -51,26 +51,26 @@ class ForecastAskedBody(Asked):
 
 
 class ForecastBody(BaseModel):
-    """What simulated campaigns showed, and the policy they ran under: a draft can take it."""
+    """The results of simulated campaigns, and their policy, which a draft can use."""
 
     score: Literal["accuracy", "mean error"]
     expected: float
     band: tuple[float, float] = Field(
-        description="Where the score of one such campaign lies in 9 of 10 cases."
+        description="The range of the score in 9 of 10 such campaigns."
     )
     trials: int
     clean: float = Field(description="The score without noise.")
-    constant: float = Field(description="The score of the best constant, which asks nobody.")
+    constant: float = Field(description="The score of the best constant guess.")
     mechanism: str
     guarantee: GuaranteeBody
     policy: dict[str, Any] = Field(description="The policy's document.")
-    in_browser: bool = Field(description="Whether workers need nothing but a browser.")
+    in_browser: bool = Field(description="Whether a browser is enough for workers.")
     simulated: Literal[True] = True
-    notes: list[str] = Field(description="What was assumed, and what was made smaller.")
+    notes: list[str] = Field(description="Assumptions and simplifications.")
 
     @classmethod
     def of(cls, found: Outlook, answers: int) -> Self:
-        """A forecast as an answer has it."""
+        """A forecast as a response."""
         return cls(
             score="accuracy" if found.score == "accuracy" else "mean error",
             expected=found.expected,
@@ -88,9 +88,9 @@ class ForecastBody(BaseModel):
 
 @router.post("/forecasts")
 async def post_forecast(_: Requester, service: TheService, body: ForecastAskedBody) -> ForecastBody:
-    """Forecast how well a campaign would do. Nothing is stored.
+    """Forecast the accuracy of a campaign. Nothing is stored.
 
-    Takes about a second, unless the same was asked lately. Too many questions at once are refused
+    It takes about a second, unless the result is cached. Too many requests at once are refused
     with 503.
     """
     question = body.made()

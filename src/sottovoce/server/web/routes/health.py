@@ -28,27 +28,27 @@ LEAST_FREE = 64 << 20
 """Bytes that must be free where SQLite writes."""
 
 FRESH = 1.0
-"""Seconds for which a check is not repeated: anyone may ask, and it costs a transaction."""
+"""Seconds for which a check is cached: anyone may ask, and it costs a transaction."""
 
 
 class HealthBody(BaseModel):
-    """All is well."""
+    """The check passed."""
 
     status: str = "ok"
 
 
 @router.api_route("/healthz", methods=["GET"], response_model=HealthBody)
 async def alive() -> Response:
-    """Whether the process answers."""
+    """Check whether the process responds."""
     return JSONResponse({"status": "ok"})
 
 
 @router.api_route("/readyz", methods=["GET"], response_model=HealthBody)
 def ready(request: Request, service: TheService) -> HealthBody:
-    """Whether reports can be stored.
+    """Check whether reports can be stored.
 
-    The database takes changes and has this release's tables, and the disk has room; 503 says which
-    of them fails.
+    The database must accept changes and have this release's tables, and the disk must have room. A
+    503 names the one that fails.
     """
     state, now = request.app.state, time.monotonic()
     checked, fault = getattr(state, "readiness", (-FRESH, None))
@@ -66,32 +66,32 @@ def ready(request: Request, service: TheService) -> HealthBody:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 def metrics(request: Request, _: Requester) -> Response:
-    """Counts for Prometheus; requests and outcomes, nothing of what was sent."""
+    """Show metrics for Prometheus: requests and outcomes, nothing that was sent."""
     content: bytes = request.app.state.metrics.text()
     return Response(content, headers={"content-type": CONTENT_TYPE_LATEST})
 
 
 class _Enough(Exception):  # noqa: N818 - not an error: it takes the trial back
-    """Ends the trial change, so that it leaves no trace."""
+    """Rolls the trial change back."""
 
 
 def _fault(service: Service) -> str | None:
-    """What keeps the server from storing reports, in words."""
+    """The reason why the server cannot store reports."""
     file = service.database.file
     if file is not None and shutil.disk_usage(file.parent).free < LEAST_FREE:
-        return f"disk: less than {LEAST_FREE >> 20} MiB are free where the database is"
+        return f"disk: less than {LEAST_FREE >> 20} MiB free for the database"
     try:
         service.writer.change(lambda connection: _try(connection, service)).result(PATIENCE)
     except _Enough:
         pass
     except TookTooLong:
-        return f"database: takes more than {PATIENCE:g} seconds for a change"
+        return f"database: takes more than {PATIENCE:g} seconds for a write"
     except Exception:
-        return "database: takes no changes"
+        return "database: does not accept writes"
     try:
         check_schema(service.database)
     except SottovoceError:
-        return "schema: not this release's; run sottovoce doctor"
+        return "schema: of another release; run sottovoce doctor"
     return None
 
 

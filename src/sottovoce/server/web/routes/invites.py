@@ -25,12 +25,13 @@ router = APIRouter(tags=["campaigns"], route_class=BoundedRoute)
 
 
 class InvitesAskedBody(Asked):
-    """Which links, and how many."""
+    """The kind and number of links to make."""
 
     kind: Literal["open", "single"] = Field(
-        description="For any number of workers, or each for one."
+        description="`open`: one link for any number of workers. `single`: each link is for one "
+        "worker."
     )
-    count: int = Field(1, ge=1, le=MOST_INVITES, description="Of open links there is one at once.")
+    count: int = Field(1, ge=1, le=MOST_INVITES, description="Open links are made one at a time.")
     expires_on: Day | None = Field(
         None, description="The first day (UTC) on which the links no longer work."
     )
@@ -40,9 +41,9 @@ class InvitesAskedBody(Asked):
 
 
 class CodeBody(BaseModel):
-    """A QR code: so many modules a side, and the dark ones as an SVG path in module units.
+    """A QR code: the modules per side, and the dark ones as an SVG path in module units.
 
-    Leave four modules of light around it.
+    Leave a light border of four modules around it.
     """
 
     size: int = Field(examples=[41])
@@ -50,13 +51,13 @@ class CodeBody(BaseModel):
 
 
 class LinksBody(BaseModel):
-    """Links that are shown now and never again: the server keeps hashes of their secrets."""
+    """New links. They are shown only once: the server stores hashes of their secrets."""
 
     links: list[str] = Field(
         examples=[["https://answers.example/c/k7f3q2mzab#svi_cq7Wd0m…"]],
     )
     codes: list[CodeBody] | None = Field(
-        None, description="The same as QR codes, in the same order; null unless asked for."
+        None, description="The links as QR codes, in the same order; null unless requested."
     )
 
 
@@ -64,8 +65,8 @@ class InviteCountsBody(BaseModel):
     """How many links there are."""
 
     open: int
-    single: int = Field(description="Links for one worker each, used ones included.")
-    used: int = Field(description="How many of those for one worker are used.")
+    single: int = Field(description="Links for one worker, including used ones.")
+    used: int = Field(description="How many links for one worker are used.")
 
 
 class RevokedBody(BaseModel):
@@ -86,7 +87,7 @@ def post_invites(
     if body.codes and body.count > MOST_CODES:
         raise Refused(
             Reason.MALFORMED,
-            f"ask for up to {MOST_CODES:,} links at once with codes",
+            f"at most {MOST_CODES:,} links with QR codes can be made at once",
             field="count",
         )
     links = invite(
@@ -109,5 +110,5 @@ def get_invites(_: Requester, service: TheService, campaign_id: CampaignId) -> I
 
 @router.delete("/campaigns/{campaign_id}/invites")
 def remove_invites(_: Requester, service: TheService, campaign_id: CampaignId) -> RevokedBody:
-    """End all links to a campaign, used ones too. Reports that came through them stay."""
+    """Revoke all links to a campaign, including used ones. Stored reports are kept."""
     return RevokedBody(revoked=revoke_invites(service, campaign_id))

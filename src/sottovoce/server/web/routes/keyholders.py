@@ -31,11 +31,11 @@ router = APIRouter(tags=["keyholder"])
 
 MOST_SECONDS = 60
 LOOK = 1.0
-"""Seconds until another look at what other servers on the same database have stored."""
+"""Seconds between two checks for messages that other servers on the same database have stored."""
 
 
 class CommitteeBody(BaseModel):
-    """What a keyholder needs to know of a campaign: it computes everything else itself."""
+    """A campaign's data for a keyholder, which computes everything else itself."""
 
     campaign: str
     policy: dict[str, Any]
@@ -46,10 +46,10 @@ class CommitteeBody(BaseModel):
 
 
 class WorkBody(BaseModel):
-    """What a keyholder shall do next."""
+    """A keyholder's next step."""
 
     work: WorkKind
-    number: int | None = Field(description="The batch it is about; null where it is about none.")
+    number: int | None = Field(description="The batch of this step, or null.")
 
 
 class EnvelopeBody(BaseModel):
@@ -60,13 +60,13 @@ class EnvelopeBody(BaseModel):
 
 
 class DealtBody(EnvelopeBody):
-    """What one keyholder is given of a deal or a contribution: the share that is sealed to it."""
+    """One keyholder's share of a deal or contribution, sealed to it."""
 
     share: str
 
 
 class BatchBody(BaseModel):
-    """A batch as one keyholder is given it; batch 0 is the deals."""
+    """A batch for one keyholder; batch 0 holds the deals."""
 
     propose: EnvelopeBody
     items: list[DealtBody]
@@ -75,14 +75,14 @@ class BatchBody(BaseModel):
 
 
 class ClosedBody(BaseModel):
-    """The state that the server asks to open, and everybody's confirmation of it."""
+    """The state that the server asks to open, with all keyholders' confirmations."""
 
     close: EnvelopeBody
     confirms: list[EnvelopeBody]
 
 
 class StoredBody(BaseModel):
-    """The message is stored, and stays stored."""
+    """The message is stored durably."""
 
     replayed: bool
 
@@ -102,7 +102,7 @@ Wait = Annotated[
 
 @router.get("/campaigns/{campaign_id}/sealed")
 def get_committee(service: TheService, campaign_id: CampaignId, seat: TheSeat) -> CommitteeBody:
-    """Show a keyholder what it holds shares of."""
+    """Show a keyholder its campaign."""
     admission = seat.admission
     with service.database.reading() as connection:
         state = the_campaign(connection, campaign_id).campaign.state
@@ -121,7 +121,7 @@ def get_committee(service: TheService, campaign_id: CampaignId, seat: TheSeat) -
 async def get_next(
     service: TheService, campaign_id: CampaignId, seat: TheSeat, wait: Wait = 0
 ) -> WorkBody:
-    """Tell a keyholder what to do next; wait for it if asked to."""
+    """Tell a keyholder its next step; wait for one if requested."""
 
     def asked() -> KeyholderWork | None:
         work = next_work(service, seat)
@@ -137,7 +137,7 @@ async def get_next(
 def get_batch(
     service: TheService, campaign_id: CampaignId, seat: TheSeat, number: Number
 ) -> Response:
-    """Give a keyholder a batch, with its own share of each contribution."""
+    """Send a keyholder a batch, with its own share of each contribution."""
     found = batch(service, seat, number)
     return _json(
         propose=found.propose,
@@ -149,7 +149,7 @@ def get_batch(
 
 @router.get("/campaigns/{campaign_id}/sealed/close", response_model=ClosedBody)
 def get_close(service: TheService, campaign_id: CampaignId, seat: TheSeat) -> Response:
-    """Give a keyholder what it is asked to open, once the campaign is closed and checked."""
+    """Send a keyholder the state to open, once the campaign is closed and checked."""
     found = closed(service, seat)
     return _json(close=found.close, confirms=_listed(found.confirms))
 
@@ -169,7 +169,7 @@ def get_close(service: TheService, campaign_id: CampaignId, seat: TheSeat) -> Re
 async def post_message(
     request: Request, service: TheService, campaign_id: CampaignId, seat: TheSeat
 ) -> Response:
-    """Take a keyholder's message; 201, 200 when it was stored before, 409 when another one was."""
+    """Store a keyholder's message: 201; 200 if it was stored before; 409 if another one was."""
     if kind_of(request, unsaid=JSON) != JSON:
         raise Refused(Reason.UNSUPPORTED, f"send the message as {JSON}")
     content = await bounded_body(request, largest_message(seat.admission.session))
@@ -182,6 +182,6 @@ def _listed(contents: Iterable[bytes]) -> bytes:
 
 
 def _json(**fields: bytes) -> Response:
-    """An object of fields that are JSON already, to the byte as they were signed."""
+    """A JSON object of fields that are already JSON, byte for byte as signed."""
     content = b",".join(b'"%b":%b' % (name.encode(), text) for name, text in fields.items())
     return Response(b"{%b}" % content, media_type=JSON)

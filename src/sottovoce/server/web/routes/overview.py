@@ -1,4 +1,4 @@
-"""A campaign at a glance, in the words of a paper, and why reports were refused."""
+"""Overview routes: a campaign's state, a methods section, and refused reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["results"])
 
 
 class RunBody(BaseModel):
-    """Tasks that follow each other, by name, and their mean number of reports."""
+    """Consecutive tasks, by name, and their mean number of reports."""
 
     first: str
     last: str
@@ -31,18 +31,18 @@ class RunBody(BaseModel):
 
 
 class LevelBody(BaseModel):
-    """How many tasks have so many reports, or up to as many as the next level starts with."""
+    """How many tasks have this many reports, up to the start of the next level."""
 
     answers: int
     tasks: int
 
 
 class CoverageBody(BaseModel):
-    """Reports by task, as of the latest result; a task without any counts with 0."""
+    """Reports per task, as of the latest result; tasks without reports count as 0."""
 
     hidden: bool = Field(
-        description="Whether workers report on every task they are given, answered or not: then "
-        "these numbers would say nothing, and are null."
+        description="Whether workers report on every task they get, answered or not. The numbers "
+        "would then say nothing about answers and are null."
     )
     untouched: int | None
     least: int | None
@@ -69,12 +69,12 @@ class WorkerBinBody(BaseModel):
 
 
 class CertaintyBody(BaseModel):
-    """How sure truths are. Tasks without reports are neither settled nor open."""
+    """The certainty of truths. Tasks without reports are neither settled nor open."""
 
     kind: Literal["confidence", "standard_error"]
     threshold: float = Field(
-        description="Labels are settled from a confidence of 0.95 on, numbers up to a standard "
-        "error of 2.5 % of the range."
+        description="Labels are settled at a confidence of 0.95 or more, numbers at a standard "
+        "error of at most 2.5 % of the range."
     )
     settled: int
     open: int
@@ -82,7 +82,7 @@ class CertaintyBody(BaseModel):
 
     @classmethod
     def of(cls, certainty: Certainty) -> Self:
-        """Certainty as an answer has it."""
+        """The certainty as a response."""
         return cls(
             kind="standard_error" if certainty.kind == "standard_error" else "confidence",
             threshold=certainty.threshold,
@@ -93,7 +93,7 @@ class CertaintyBody(BaseModel):
 
 
 class MoreBody(BaseModel):
-    """What more answers would do, as far as those so far can tell."""
+    """The estimated effect of more answers."""
 
     answers: int
     workers: int
@@ -103,7 +103,7 @@ class MoreBody(BaseModel):
 
 
 class WeightsSeenBody(BaseModel):
-    """How the weights of workers spread, or why there are none."""
+    """The distribution of workers' weights, or why there are none."""
 
     workers: int
     why_none: str | None
@@ -111,7 +111,7 @@ class WeightsSeenBody(BaseModel):
 
     @classmethod
     def of(cls, weights: Weights) -> Self:
-        """Weights as an answer has them."""
+        """The weights as a response."""
         histogram = [WorkerBinBody(workers=bin.count, **_ends(bin)) for bin in weights.histogram]
         return cls(workers=weights.workers, why_none=weights.why_none, histogram=histogram)
 
@@ -123,11 +123,11 @@ class ChangedBody(BaseModel):
     """
 
     share: float
-    since: int = Field(description="How many reports the earlier result had.")
+    since: int = Field(description="The number of reports of the earlier result.")
 
 
 class OverviewBody(BaseModel):
-    """A campaign at a glance; all but the counts is as of the latest result."""
+    """A campaign's overview; everything but the counts is as of the latest result."""
 
     tasks: int
     workers: int
@@ -142,7 +142,7 @@ class OverviewBody(BaseModel):
 
     @classmethod
     def of(cls, found: Overview) -> Self:
-        """An overview as an answer has it."""
+        """An overview as a response."""
         seen, summary, further = found.seen, found.summary, found.further
         return cls(
             tasks=found.tasks,
@@ -159,14 +159,14 @@ class OverviewBody(BaseModel):
 
 
 class FactBody(BaseModel):
-    """One thing that is known of a campaign."""
+    """One fact about a campaign."""
 
     name: str
     value: str
 
 
 class MethodsBody(BaseModel):
-    """A campaign in the words of a paper, as plain text."""
+    """A methods section for a paper, as plain text."""
 
     paragraph: str
     citation: str = Field(description="A BibTeX entry of the software.")
@@ -175,7 +175,7 @@ class MethodsBody(BaseModel):
 
 @router.get("/campaigns/{campaign_id}/overview")
 def get_overview(_: Requester, service: TheService, campaign_id: CampaignId) -> OverviewBody:
-    """Show a campaign at a glance: coverage, certainty, weights, and what more answers would do."""
+    """Show an overview of a campaign: coverage, certainty, weights, effect of more answers."""
     return OverviewBody.of(overview(service, campaign_id))
 
 
@@ -204,7 +204,7 @@ class RejectionBody(BaseModel):
 
 
 class RejectionsBody(BaseModel):
-    """Every reason that was given, the most frequent first."""
+    """All reasons, the most frequent first."""
 
     rejections: list[RejectionBody]
     total: int
@@ -212,7 +212,7 @@ class RejectionsBody(BaseModel):
 
 @router.get("/campaigns/{campaign_id}/rejections")
 def get_rejections(_: Requester, service: TheService, campaign_id: CampaignId) -> RejectionsBody:
-    """How many submissions were refused, by reason. Counts come a few seconds late.
+    """Count refused submissions by reason. Counts are a few seconds late.
 
     Nothing else of a refused submission is kept: not who sent it, when, or what was in it.
     """

@@ -1,4 +1,4 @@
-"""Pages: where invites and other links lead, and the requester's. They know nothing of reports."""
+"""Pages for invites, other links, and requesters. They contain no reports."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BOTH = ["GET", "HEAD"]
 
 @router.api_route("/k/{campaign_id}", methods=BOTH, tags=["keyholder"])
 async def keyholder(request: Request) -> Response:
-    """Where keyholders' links lead: what to do with them. The secret follows the #."""
+    """The page behind keyholders' links: how to use them. The secret is after the #."""
     return page(request, "keyholder.html")
 
 
 @router.api_route("/c/{campaign_id}", methods=BOTH, tags=["worker"])
 def campaign(request: Request, service: TheService, campaign_id: str) -> Response:
-    """Where invites lead: a page whose bytes are the same everywhere, so that it can be checked."""
+    """The page behind invites. Its bytes are the same everywhere, so that it can be verified."""
     found = None
     if CAMPAIGN_ID.fullmatch(campaign_id):
         with service.database.reading() as connection:
@@ -39,14 +39,14 @@ def campaign(request: Request, service: TheService, campaign_id: str) -> Respons
 
 PAGES = {
     "/": "home.html",
-    "/setup": "setup.html",  # the one-time secret follows the #, and browsers keep that
+    "/setup": "setup.html",  # the one-time secret is after the #, which browsers do not send
     "/campaigns": "campaigns.html",
-    "/campaigns/new": "drafting.html",  # what follows the # is a draft to go on with
-    "/campaigns/{campaign_id}": "dashboard.html",  # which one, the page reads in its own address
+    "/campaigns/new": "drafting.html",  # the part after the # is a draft to continue
+    "/campaigns/{campaign_id}": "dashboard.html",  # the page reads its own address
     "/campaigns/{campaign_id}/sheet": "sheet.html",
     "/lab": "lab.html",
 }
-"""The requester's pages. They are the same for everybody: data comes later, with the token."""
+"""The requester's pages. They are the same for everyone; data is fetched with the token."""
 
 
 def _shows(template: str) -> Callable[[Request], Awaitable[Response]]:

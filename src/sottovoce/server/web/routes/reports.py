@@ -1,4 +1,4 @@
-"""The route that takes reports."""
+"""The route that receives reports."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ REPORT_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 class DirectRoute(APIRoute):
-    """A route that is documented like any other, and calls its function without any ceremony.
+    """A documented route that calls its function directly.
 
-    For the one that is called a thousand times a second: the function checks what is in the path.
+    For the route that is called a thousand times a second: its function checks the path itself.
     """
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,7 +49,7 @@ router = APIRouter(tags=["worker"], route_class=DirectRoute)
 
 
 class AcknowledgementBody(BaseModel):
-    """These reports are stored, and stay stored."""
+    """These reports are stored durably."""
 
     report_id: str
     replayed: bool
@@ -77,9 +77,9 @@ class AcknowledgementBody(BaseModel):
     },
 )
 async def put_report(request: Request, campaign_id: CampaignId, report_id: ReportId) -> Response:
-    """Take one submission; 201, 200 when these bytes were stored before, 409 when others were.
+    """Store one submission: 201; 200 if these bytes were stored before; 409 if others were.
 
-    A campaign whose answers are sealed takes a contribution instead, once from each worker.
+    A sealed campaign accepts a contribution instead, one per worker.
     """
     try:
         return await _taken(request, campaign_id, report_id)
@@ -90,7 +90,9 @@ async def put_report(request: Request, campaign_id: CampaignId, report_id: Repor
 
 async def _taken(request: Request, campaign_id: str, report_id: str) -> Response:
     if not CAMPAIGN_ID.fullmatch(campaign_id) or not REPORT_ID.fullmatch(report_id):
-        raise Refused(Reason.MALFORMED, "the address has no identifier of a campaign and a report")
+        raise Refused(
+            Reason.MALFORMED, "the address lacks the identifier of a campaign or a report"
+        )
     reception = service_of(request).reception
     invite, receipt = bearer_of(request), receipt_of(request)
     admission = reception.known_admission(campaign_id)
@@ -108,7 +110,7 @@ async def _taken(request: Request, campaign_id: str, report_id: str) -> Response
 
 
 async def _count(service: Service, campaign_id: str, reason: Reason) -> None:
-    """Count a refusal, if there is such a campaign; nothing else of the report is kept."""
+    """Count a refusal if the campaign exists; nothing else of the report is kept."""
     if reason is Reason.NOT_FOUND or not CAMPAIGN_ID.fullmatch(campaign_id):
         return
     admission = service.reception.known_admission(campaign_id)

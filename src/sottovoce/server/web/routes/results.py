@@ -15,18 +15,18 @@ from sottovoce.server.web.requests import CampaignId, Requester, TheService
 router = APIRouter(tags=["results"])
 
 MOST_ROWS = 100_000
-"""Rows in one answer; an export has them all."""
+"""The most rows in one response; an export has them all."""
 
 Offset = Annotated[int, Query(ge=0, le=1 << 31)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 
 
 class SummaryBody(BaseModel):
-    """What a result says about itself."""
+    """The summary of a result."""
 
     method: str | None
     rounds: int
-    converged: bool = Field(description="Whether the fit came to rest.")
+    converged: bool = Field(description="Whether the fit converged.")
     settled: bool = Field(
         description="Whether the campaign has converged: every task has 5 reports, and at most 1 % "
         "of truths changed since there were 10 % fewer reports (for numbers: they moved by at most "
@@ -34,21 +34,21 @@ class SummaryBody(BaseModel):
     )
     reports: int
     left_out: int = Field(
-        description="How many of the reports the method cannot use. One that knows the noise uses "
-        "all, NULL too."
+        description="How many reports the method cannot use. A method that models the noise "
+        "uses all, including NULL."
     )
     workers: int
     tasks: int
     policy_hash: str
     version: str
-    problem: str | None = Field(description="Why there are no truths of the latest reports.")
+    problem: str | None = Field(description="Why the latest reports have no truths.")
 
 
 SUMMARY = tuple(SummaryBody.model_fields)
 
 
 class TruthBody(BaseModel):
-    """What inference says about a task; labels have a confidence, numbers a standard error."""
+    """The truth of a task; labels have a confidence, numbers a standard error."""
 
     task: str
     truth: str | int | float
@@ -58,7 +58,7 @@ class TruthBody(BaseModel):
 
 
 class TruthsBody(BaseModel):
-    """Some of the truths; `reports_waiting` is how many reports they have not seen."""
+    """A page of truths; `reports_waiting` is how many reports are not included yet."""
 
     summary: SummaryBody | None
     truths: list[TruthBody]
@@ -67,7 +67,7 @@ class TruthsBody(BaseModel):
 
 
 class WeightBody(BaseModel):
-    """How much a worker counts; the worker has a pseudonym that is for this campaign only."""
+    """A worker's weight; the worker's pseudonym is for this campaign only."""
 
     worker: str
     weight: float | None
@@ -75,7 +75,7 @@ class WeightBody(BaseModel):
 
 
 class WeightsBody(BaseModel):
-    """Some of the workers, by pseudonym."""
+    """A page of workers, sorted by pseudonym."""
 
     workers: list[WeightBody]
     total: int
@@ -90,7 +90,7 @@ def get_results(
     limit: Limit = 1000,
     sort: Sort = Sort.PLACE,
 ) -> Response:
-    """Truths of the tasks that have reports; by confidence, the least sure come first."""
+    """List the truths of tasks that have reports; by confidence, the least certain come first."""
     page = truths_page(service, campaign_id, offset, limit, sort)
     summary = page.summary and {name: asdict(page.summary)[name] for name in SUMMARY}
     return _json(
@@ -109,15 +109,15 @@ def get_workers(
     offset: Offset = 0,
     limit: Limit = 1000,
 ) -> Response:
-    """The weights of workers, as the method defines them."""
+    """List the weights of workers, as the method defines them."""
     page = workers_page(service, campaign_id, offset, limit)
     return _json(workers=page.rows(), total=str(page.total))
 
 
 def _json(**fields: str) -> Response:
-    """An object of fields that are JSON already.
+    """A JSON object of fields that are already JSON.
 
-    To check 100,000 rows that were made here would take longer than to make them.
+    Validating 100,000 rows made here would take longer than making them.
     """
     content = ",".join(f'"{name}":{text}' for name, text in fields.items())
     return Response(f"{{{content}}}", media_type="application/json")

@@ -1,4 +1,4 @@
-"""Sealed campaigns as their requesters see them: links for keyholders, and how rounds go."""
+"""Sealed campaigns for requesters: links for keyholders, and the progress of rounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(tags=["sealed"])
 
 
 class KeyholderLinkBody(BaseModel):
-    """A link for one keyholder, which is shown now and never again."""
+    """A link for one keyholder. It is shown only once."""
 
     seat: int
     name: str
@@ -30,21 +30,21 @@ class KeyholderLinkBody(BaseModel):
 
 
 class KeyholderLinksBody(BaseModel):
-    """A link for each keyholder; those that were made before no longer work."""
+    """A link for each keyholder; earlier links no longer work."""
 
     links: list[KeyholderLinkBody]
 
 
 class SeatBody(BaseModel):
-    """One keyholder: who it is, when it was here, and what it has done."""
+    """One keyholder: its name, when it was last online, and its progress."""
 
     seat: int
     name: str
     fingerprint: str = Field(examples=["6c69 215f 0b1c 83aa 19d2 4e77 c0de 0a3b"])
     seen_on: Day | None = Field(description="The last day (UTC) on which it asked for work.")
-    is_here: bool = Field(description="Whether it asked in the last minute.")
+    is_here: bool = Field(description="Whether it asked for work in the last minute.")
     dealt: bool
-    confirmed: int | None = Field(description="The last batch that it has confirmed.")
+    confirmed: int | None = Field(description="The last batch that it confirmed.")
     opened: bool
 
 
@@ -57,29 +57,29 @@ class DroppedBody(BaseModel):
 
 
 class QuorumBody(BaseModel):
-    """How many keyholders must open the total, and how many have."""
+    """How many keyholders are needed to open the total, and how many have opened it."""
 
     needed: int
     opened: int
 
 
 class RoundsBody(BaseModel):
-    """How a sealed campaign gets on."""
+    """The progress of a sealed campaign."""
 
     phase: RoundPhase
     keyholders: list[SeatBody]
     uploads: int
-    waiting: int = Field(description="Contributions that are in no certified state yet.")
+    waiting: int = Field(description="Contributions that are not in a certified state yet.")
     checked: int = Field(description="Contributions in the last certified state.")
     dropped: list[DroppedBody]
-    minimum: int = Field(description="The fewest contributions that are opened.")
+    minimum: int = Field(description="The fewest contributions in an opened total.")
     quorum: QuorumBody
-    problem: str | None = Field(description="What stands in the way, if anything does.")
+    problem: str | None = Field(description="The obstacle, if there is one.")
     state: str | None = Field(description="The hash of the last certified state.")
 
     @classmethod
     def of(cls, found: SealedProgress) -> Self:
-        """Rounds as an answer has them."""
+        """The progress as a response."""
         return cls(
             phase=found.phase,
             keyholders=[SeatBody(**asdict(each)) for each in found.keyholders],
@@ -98,7 +98,7 @@ class RoundsBody(BaseModel):
 def post_keyholders(
     request: Request, _: Requester, service: TheService, campaign_id: CampaignId
 ) -> KeyholderLinksBody:
-    """Make a link for each keyholder of a sealed campaign; earlier links end."""
+    """Make a link for each keyholder of a sealed campaign; earlier links stop working."""
     public_url = request.app.state.settings.public_url
     links = keyholder_links(service, campaign_id, public_url=public_url)
     return KeyholderLinksBody(links=[KeyholderLinkBody(**asdict(link)) for link in links])
@@ -106,15 +106,15 @@ def post_keyholders(
 
 @router.get("/campaigns/{campaign_id}/rounds")
 def get_rounds(_: Requester, service: TheService, campaign_id: CampaignId) -> RoundsBody:
-    """Show how a sealed campaign gets on."""
+    """Show the progress of a sealed campaign."""
     return RoundsBody.of(sealed_progress(service, campaign_id))
 
 
 @router.post("/campaigns/{campaign_id}/rounds/open-without")
 def post_open_without(_: Requester, service: TheService, campaign_id: CampaignId) -> RoundsBody:
-    """Give up contributions that are not certified, and have the rest opened.
+    """Discard contributions that are not certified, and have the rest opened.
 
-    For a closed campaign whose keyholders do not all come back, as long as none of them has
+    For a closed campaign with keyholders who do not come back, as long as none of them has
     confirmed a later state.
     """
     open_without(service, campaign_id)

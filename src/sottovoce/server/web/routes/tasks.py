@@ -46,11 +46,11 @@ class TasksTakenBody(BaseModel):
     """How many tasks a draft now has."""
 
     tasks: int
-    ignored: list[str] = Field(description="Columns that mean nothing here and were passed over.")
+    ignored: list[str] = Field(description="Unknown columns, which were ignored.")
 
 
 class TasksBody(BaseModel):
-    """Some of a campaign's tasks, in their order."""
+    """A page of a campaign's tasks, in order."""
 
     tasks: list[TaskBody]
     total: int
@@ -63,10 +63,10 @@ class TasksBody(BaseModel):
 async def put_tasks(
     request: Request, _: Requester, service: TheService, campaign_id: CampaignId
 ) -> TasksTakenBody:
-    """Give a draft these tasks instead of those it had.
+    """Replace the tasks of a draft.
 
-    A table with the columns task, text and image, of which task is needed, as CSV, TSV, JSON lines
-    or a JSON list. A fault is answered with its row and column, and changes nothing.
+    The body is a table with the columns task, text and image, of which task is required, as CSV,
+    TSV, JSON lines or a JSON list. An error names its row and column, and changes nothing.
     """
     kind = kind_of(request)
     if kind not in FORMATS:
@@ -83,7 +83,7 @@ def get_tasks(
     offset: Annotated[int, Query(ge=0, le=MOST_TASKS)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> TasksBody:
-    """List tasks in their order, a page at a time."""
+    """List tasks in order, a page at a time."""
     tasks, total = list_tasks(service, campaign_id, offset, limit)
     return TasksBody(tasks=[TaskBody.of(task) for task in tasks], total=total)
 

@@ -32,13 +32,13 @@ TokenId = Annotated[
 
 
 class TokenNameBody(Asked):
-    """What a token is called."""
+    """The name of a token."""
 
     name: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["Ada's laptop"])
 
 
 class NewTokenBody(BaseModel):
-    """A token that is shown now and never again: the server keeps its hash."""
+    """A new token. It is shown only once: the server stores its hash."""
 
     token: str = Field(examples=["svk_cq7Wd0m…"])
     id: str
@@ -83,5 +83,5 @@ def post_token(_: Requester, service: TheService, body: TokenNameBody) -> NewTok
 
 @router.delete("/tokens/{token_id}", status_code=204)
 def remove_token(_: Requester, service: TheService, token_id: TokenId) -> None:
-    """Revoke a token: it ends at once, also if it is the one that asks."""
+    """Revoke a token at once, even the one that makes this request."""
     revoke_token(service, token_id)

@@ -21,7 +21,7 @@ WebhookId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["0c5f1e7d2b9
 
 
 class NewWebhookBody(Asked):
-    """Where to send what happens to the campaign, as a signed POST request."""
+    """The address that gets the campaign's events as signed POST requests."""
 
     address: str = Field(
         max_length=LONGEST_ADDRESS, examples=["https://example.org/hooks/sottovoce"]
@@ -29,14 +29,14 @@ class NewWebhookBody(Asked):
 
 
 class RegisteredBody(BaseModel):
-    """The secret signs what is sent. It is shown only here; the server keeps it to sign with."""
+    """A new webhook. The secret signs its messages and is shown only once."""
 
     id: str
     secret: str
 
 
 class DeliveryBody(BaseModel):
-    """What became of telling one event; `given_up` after eight attempts in about a day."""
+    """The delivery of one event; `given_up` after eight attempts in about a day."""
 
     id: str
     event: str
@@ -45,7 +45,7 @@ class DeliveryBody(BaseModel):
 
 
 class WebhookBody(BaseModel):
-    """Who is told, and the newest deliveries first."""
+    """A webhook and its deliveries, newest first."""
 
     id: str
     address: str
@@ -66,7 +66,7 @@ def post_webhook(
     campaign_id: CampaignId,
     body: NewWebhookBody,
 ) -> RegisteredBody:
-    """Tell this address when the campaign closes, and when its truths no longer change."""
+    """Notify this address when the campaign closes and when its truths no longer change."""
     settings: Settings = request.app.state.settings
     made = webhooks.register(
         service, campaign_id, body.address, allow_http=settings.allow_http_webhooks
@@ -76,7 +76,7 @@ def post_webhook(
 
 @router.get("/campaigns/{campaign_id}/webhooks")
 def get_webhooks(_: Requester, service: TheService, campaign_id: CampaignId) -> WebhooksBody:
-    """Who is told, and what became of it."""
+    """List a campaign's webhooks and their deliveries."""
     listed = webhooks.list_webhooks(service, campaign_id)
     return WebhooksBody.model_validate({"webhooks": listed}, from_attributes=True)
 
@@ -85,5 +85,5 @@ def get_webhooks(_: Requester, service: TheService, campaign_id: CampaignId) -> 
 def delete_webhook(
     _: Requester, service: TheService, campaign_id: CampaignId, webhook_id: WebhookId
 ) -> None:
-    """Tell it no more, not even what waits."""
+    """Remove a webhook, including its waiting deliveries."""
     webhooks.remove(service, campaign_id, webhook_id)

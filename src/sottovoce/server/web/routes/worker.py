@@ -1,4 +1,4 @@
-"""What a worker is shown, and what it may take back."""
+"""Worker routes: offers, tasks, own reports and their deletion."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Receipt = Annotated[str, Depends(_receipt)]
 
 
 class OfferBody(BaseModel):
-    """What a campaign asks and promises. A worker's software computes what the policy keeps."""
+    """A campaign's terms. The worker's client computes the guarantee from the policy itself."""
 
     id: str
     state: State
-    simulated: bool = Field(description="Whether its workers are simulated: nobody is asked.")
+    simulated: bool = Field(description="Whether its workers are simulated.")
     title: str
     question: str
     unit: str | None = None
     policy: dict[str, Any]
     policy_hash: str
-    tasks: int = Field(description="How many the campaign has.")
-    block: int = Field(description="How many of them a worker is given.")
+    tasks: int = Field(description="How many tasks the campaign has.")
+    block: int = Field(description="How many tasks a worker gets.")
     answers: int = Field(description="The most answers of a worker.")
     quota_left: int | None = Field(None, description="How many more workers may take part.")
     published: bool = Field(description="Whether the truths can be read by workers.")
@@ -50,7 +50,7 @@ class OfferBody(BaseModel):
 
 
 class GivenTask(BaseModel):
-    """One question. Its text is the requester's, and plain."""
+    """One task. Its text is plain text from the requester."""
 
     task: str
     text: str
@@ -62,21 +62,21 @@ class GivenTask(BaseModel):
 
 
 class BlockBody(BaseModel):
-    """The tasks a worker is given, and its name in the campaign."""
+    """The tasks that a worker gets, and its pseudonym in the campaign."""
 
     worker: str
     tasks: list[GivenTask]
 
 
 class OwnReport(BaseModel):
-    """One report, as it was sent; `sealed` where it was sealed, and nobody can read it."""
+    """One report as sent; `sealed` if it is sealed and nobody can read it."""
 
     task: str
     report: str | float | int
 
 
 class OwnSubmission(BaseModel):
-    """Reports that came together, and the day."""
+    """Reports of one submission, and its day."""
 
     report_id: str
     received_on: date
@@ -93,7 +93,7 @@ class OwnSubmission(BaseModel):
 
 
 class OwnReportsBody(BaseModel):
-    """Everything a campaign has of one worker."""
+    """Everything that a campaign stores of one worker."""
 
     worker: str
     submissions: list[OwnSubmission]
@@ -101,7 +101,7 @@ class OwnReportsBody(BaseModel):
 
 @router.get("/campaigns/{campaign_id}/offer")
 def get_offer(service: TheService, campaign_id: CampaignId, invite: Bearer) -> OfferBody:
-    """What the campaign asks and promises, for whoever holds an invite."""
+    """Show a campaign's terms to the holder of an invite."""
     return OfferBody.of(offered(service, campaign_id, invite))
 
 
@@ -109,7 +109,7 @@ def get_offer(service: TheService, campaign_id: CampaignId, invite: Bearer) -> O
 def get_block(
     service: TheService, campaign_id: CampaignId, invite: Bearer, receipt: Receipt
 ) -> BlockBody:
-    """The tasks that the worker with this receipt (header Sottovoce-Receipt) is given."""
+    """List the tasks of the worker with this receipt (header Sottovoce-Receipt)."""
     block = block_for(service, campaign_id, invite, receipt)
     return BlockBody(worker=block.worker, tasks=[GivenTask.of(task) for task in block.tasks])
 
@@ -118,7 +118,7 @@ def get_block(
 def get_own_reports(
     service: TheService, campaign_id: CampaignId, receipt: Bearer
 ) -> OwnReportsBody:
-    """What the campaign has of the worker with this receipt, exactly as it was sent."""
+    """Show everything that the campaign stores of the worker with this receipt, exactly as sent."""
     own = own_reports(service, campaign_id, receipt)
     return OwnReportsBody(
         worker=own.worker, submissions=[OwnSubmission.of(each) for each in own.submissions]
@@ -126,7 +126,7 @@ def get_own_reports(
 
 
 class PublishedTruth(BaseModel):
-    """What the requester found about a task."""
+    """The published truth of a task."""
 
     task: str
     truth: str | int | float
@@ -140,9 +140,9 @@ class PublishedTruthsBody(BaseModel):
 
 @router.get("/campaigns/{campaign_id}/truths", response_model=PublishedTruthsBody)
 def get_published_truths(service: TheService, campaign_id: CampaignId, shown: Bearer) -> Response:
-    """The truths of a campaign once its requester has published them.
+    """List the truths of a campaign after its requester has published them.
 
-    A worker can so tell how well it did, on its own device.
+    Workers can then compute their own weights, on their own devices.
     """
     truths = published_truths(service, campaign_id, shown)
     return Response(f'{{"truths":{truths}}}', media_type="application/json")
@@ -152,8 +152,8 @@ def get_published_truths(service: TheService, campaign_id: CampaignId, shown: Be
 def delete_own_report(
     service: TheService, campaign_id: CampaignId, report_id: ReportId, receipt: Bearer
 ) -> None:
-    """Take a submission back while the campaign is open; doing it again changes nothing.
+    """Delete a submission while the campaign is open. Repeating it changes nothing.
 
-    A sealed one can be taken back until the keyholders begin to check it.
+    A sealed one can be deleted until the keyholders start to check it.
     """
     erase(service, campaign_id, receipt, report_id)

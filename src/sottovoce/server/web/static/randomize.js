@@ -1,12 +1,12 @@
 /**
- * The randomiser: all that stands between an answer and whoever asked for it.
+ * The randomiser: turns answers into reports on the worker's device.
  *
- *   const policy = await verify(document);    // throws unless the policy keeps what it promises
+ *   const policy = await verify(document);    // throws unless the policy keeps its promise
  *   const { submission } = await randomize(policy, worker, answers, tasks);
  *
- * Every chance is an integer weight over 2^64, and every draw compares 64 bits of
- * crypto.getRandomValues with such weights: what is promised is exactly what is drawn. Nothing here
- * sends, stores or logs, and no error quotes an answer. The same laws in Python, with their proofs:
+ * Every probability is an integer weight over 2^64, and every draw compares 64 bits of
+* crypto.getRandomValues with these weights, so the guarantee is exact. Nothing here
+* sends, stores or logs, and no error quotes an answer. The same laws in Python, with their proofs:
  * sottovoce/mechanisms.
  *
  * @typedef {string | number} Label
@@ -28,11 +28,11 @@
  * @property {number} answers the most answers of a worker that the promise covers
  * @property {"before_send" | "after_send"} showDraw
  * @property {Alphabet} alphabet
- * @property {Odds} odds what becomes of 100 answers
+ * @property {Odds} odds the odds for 100 answers
  * @property {(count: number) => { perAnswer: number, perWorker: number }} guarantee exact epsilon, delta 0
  * @property {(answer: Label | null, threshold?: Label) => { report: Label, share: number }[] | null} rows
  *
- * @typedef {object} Law what a report is drawn from; an answer is its code 0, 1, …, or SKIPPED
+ * @typedef {object} Law the distribution of reports; an answer is its code 0, 1, …, or SKIPPED
  * @property {Alphabet} alphabet
  * @property {boolean} hides SKIPPED is an answer like any other
  * @property {number} epsilon the largest ln P(report | answer) / P(report | another answer)
@@ -52,11 +52,11 @@
 
 const WORDS = 1n << 64n;
 const SKIPPED = -1;
-const NULL = "NULL"; // how a report says that nothing is reported
+const NULL = "NULL"; // the report for no answer
 const MOST_ROWS = 1000;
 const FINEST = 1 << 16; // steps of a range
 
-/** Why a policy cannot be verified, or an answer not be taken. */
+/** Why a policy cannot be verified or an answer is invalid. */
 export class PolicyError extends Error {
   /** @param {Code} code @param {string} message */
   constructor(code, message) {
@@ -65,18 +65,18 @@ export class PolicyError extends Error {
   }
 }
 
-/** Nothing can be drawn from what was not verified. @type {WeakMap<Verified, { law: Law, domain: Domain }>} */
+/** Only verified policies are in here. @type {WeakMap<Verified, { law: Law, domain: Domain }>} */
 const laws = new WeakMap();
 
 /**
- * Checks a policy, and computes from its integers what it keeps.
+ * Checks a policy and computes its exact guarantee from its integers.
  * @param {unknown} document @returns {Promise<Verified>}
  */
 export async function verify(document) {
   checkSecure();
   const policy = new Reader("format", document, "format domain mechanism calibration promise show_draw?").fields;
   need(policy.format === "sottovoce-policy/1", "format", "The policy's format is unknown.");
-  need(policy.calibration === "sound", "calibration", "The policy is not made to keep a promise.");
+  need(policy.calibration === "sound", "calibration", "The policy is not calibrated to keep a promise.");
   need(!("show_draw" in policy) || policy.show_draw === "after_send", "format", "The policy's show_draw is unknown.");
   const promise = readPromise(policy.promise);
   const domain = new Domain(policy.domain);
@@ -85,7 +85,7 @@ export async function verify(document) {
   const sent = (/** @type {number} */ count) => Math.min(count, sample ?? count);
   const kept = law.epsilon * (promise.unit === "worker" ? sent(promise.answers) : 1);
   // Logarithms may differ in their last digit from one machine to another.
-  need(kept <= promise.epsilon * (1 + 1e-12), "promise", "The policy promises more than its mechanism keeps.");
+  need(kept <= promise.epsilon * (1 + 1e-12), "promise", "The policy promises more than its mechanism provides.");
 
   const text = canonical({ ...policy, domain: domain.written, promise: promise.written });
   /** @type {Verified} */
@@ -114,7 +114,7 @@ export async function verify(document) {
 }
 
 /**
- * Draws the reports of one worker, once: drawing again until a report pleases breaks the guarantee.
+ * Draws the reports of one worker, once: redrawing until a report is liked breaks the guarantee.
  * `tasks` are all tasks the worker was given; a skipped one has no answer, or null.
  * @param {Verified} verified @param {string} worker
  * @param {Map<string, Label | null>} answers @param {string[]} tasks
@@ -130,7 +130,7 @@ export async function randomize(verified, worker, answers, tasks) {
   const given = tasks.filter((task) => law.hides || answer(task) !== null);
   need(given.length > 0, "domain", "There is nothing to report: give at least one answer.");
   need(given.length <= verified.answers, "promise", `The policy promises for up to ${verified.answers} answers.`);
-  // In the order of names: that of answering is nobody's business. All is checked before the first draw.
+  // Sorted by name, which hides the order of answering. Everything is checked before the first draw.
   const cells = given.sort(byCodePoint).map((task) => ({ task, code: domain.code(answer(task), law.hides) }));
   const sent = sampled(cells, verified.sample);
   const thresholds = await Promise.all(sent.map(({ task }) => law.threshold?.(worker, task) ?? 0));
@@ -147,7 +147,7 @@ export async function pseudonym(campaign, receipt) {
 }
 
 /**
- * The public threshold that a worker is asked about: a number, or a label.
+ * The public threshold of a worker's task: a number or a label.
  * @param {Verified} verified @param {string} worker @param {string} task
  */
 export async function thresholdOf(verified, worker, task) {
@@ -169,7 +169,7 @@ export async function sha256(text) {
 /** 64 random bits. */
 const word = () => crypto.getRandomValues(new BigUint64Array(1))[0];
 
-/** A uniform integer from 0 to bound - 1; words beyond the last whole run are drawn again. @param {bigint} bound */
+/** A uniform integer from 0 to bound - 1; words beyond the last whole run are redrawn. @param {bigint} bound */
 function below(bound) {
   for (;;) {
     const drawn = word();
@@ -178,7 +178,7 @@ function below(bound) {
 }
 
 /**
- * So many of the cells, each set of them as likely: those with the smallest random keys.
+ * A uniformly random set of `size` cells: those with the smallest random keys.
  * @template T @param {T[]} cells @param {number | null} size
  */
 function sampled(cells, size) {
@@ -189,7 +189,7 @@ function sampled(cells, size) {
   return cells.filter((_, row) => keys[row] <= last);
 }
 
-// The laws: each is made of the integers of a policy's mechanism
+// The laws: each is built from the integers of a policy's mechanism
 
 /** @type {Record<string, [fields: string, make: (read: Reader, domain: Domain) => Law]>} */
 const MECHANISMS = {
@@ -223,7 +223,7 @@ const MECHANISMS = {
       draw(answer) {
         const place = symbol(answer), inside = word() < include;
         const others = subset(below(inside ? having : lacking), symbols - 1, inside ? size - 1 : size);
-        // The others are counted without the answer's symbol: those behind it move up by one.
+        // The others are numbered without the answer's symbol: those after it move up by one.
         const members = others.map((member) => member + Number(member >= place));
         return (inside ? [...members, place] : members).sort((a, b) => a - b).join(" ");
       },
@@ -261,7 +261,7 @@ const MECHANISMS = {
     };
   }],
 
-  // A point of a window that moves with the answer or, less likely, one outside of it.
+  // A point in a window around the answer or, less likely, one outside it.
   piecewise: ["steps beyond width outside", (read, domain) => {
     const grid = read.grid(domain), { steps } = grid;
     const beyond = read.integer("beyond", 0, Math.floor(((1 << 18) - steps - 1) / 2));
@@ -287,7 +287,7 @@ const MECHANISMS = {
     };
   }],
 
-  // The high end the likelier the larger the number.
+  // The larger the number, the more likely the high end.
   duchi: ["steps other", (read, domain) => {
     const { steps } = read.grid(domain), other = read.weight("other", WORDS / 2n - 1n);
     /** @type {(answer: number) => bigint} */
@@ -466,7 +466,7 @@ function subset(rank, elements, size) {
 
 // Answers
 
-/** What an answer may be: one of some labels, or a number in a range that is cut into steps. */
+/** The domain of answers: labels, or a range of numbers divided into steps. */
 class Domain {
   /** @param {unknown} document */
   constructor(document) {
@@ -527,7 +527,7 @@ function labelsOf(labels) {
 /** The number each label stands for: itself if all are numbers, else its rank. @param {Label[]} labels */
 function scaleOf(labels) {
   const texts = labels.map((label) => String(label).trim());
-  // What other readers take for a number, 1_000 or ٣, would give another grid.
+  // Texts that other parsers read as numbers, such as 1_000 or ٣, would give another grid.
   need(!texts.some((text) => /(?!\d)\p{Nd}|\d_\d/u.test(text)), "domain", "The policy's labels have unusual digits.");
   const numbers = texts.map((text) => (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN));
   return numbers.every(Number.isFinite) ? numbers : labels.map((_, rank) => rank);
@@ -550,7 +550,7 @@ function gridOf(numbers, kind) {
   const even = kind === "numeric" || at.every((point, i) => point === low + BigInt(i) * step);
   need(even, "mechanism", "The policy's labels are not evenly spaced.");
   const steps = Number((high - low) / step), largest = Math.max(...numbers.map(Math.abs));
-  const fine = Number(`${step}e-${power}`) < largest * 2 ** -32; // floating point could not tell reports apart
+  const fine = Number(`${step}e-${power}`) < largest * 2 ** -32; // floating point could not distinguish reports
   need(steps <= FINEST && largest <= 1e100 && !fine, "domain", "The policy's steps are too fine or too far from 0.");
   return { low, step, power, steps };
 }
@@ -585,7 +585,7 @@ class Reader {
     return integer(this.code, this.fields[name], name, low, high);
   }
 
-  /** A weight over 2^64. None is 0: what cannot occur betrays. @param {string} name @param {bigint} most */
+  /** A weight over 2^64. None is 0: an impossible report would reveal the answer. @param {string} name @param {bigint} most */
   weight(name, most) {
     const text = this.fields[name], value = typeof text === "string" && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n;
     need(value >= 1n && value <= most, this.code, `The policy's ${name} must be a text from 1 to ${most}.`);
@@ -607,14 +607,14 @@ class Reader {
     return value;
   }
 
-  /** The labels, if the mechanism is made for so many. @param {Domain} domain */
+  /** The labels, if their number matches the mechanism. @param {Domain} domain */
   labels(domain) {
     const { labels } = domain;
     need(this.integer("labels", 2, 1 << 20) === labels.length, this.code, "The mechanism is made for other labels.");
     return labels;
   }
 
-  /** The grid, if the mechanism is made for so many steps. @param {Domain} domain */
+  /** The grid, if its number of steps matches the mechanism. @param {Domain} domain */
   grid(domain) {
     const { grid } = domain;
     need(this.integer("steps", 1, FINEST) === grid.steps, this.code, "The mechanism is made for other steps.");
@@ -635,7 +635,7 @@ function readPromise(document) {
   return { unit, epsilon, answers, written };
 }
 
-/** The mechanism, and how many answers it is sent, if not all. @param {unknown} document */
+/** The mechanism, and how many of the answers are sent, if not all. @param {unknown} document */
 function unsampled(document) {
   const mechanism = objectOf("mechanism", document);
   if (mechanism.name !== "sampled") return { mechanism, sample: null };
@@ -646,7 +646,7 @@ function unsampled(document) {
 /** @param {Code} code @param {unknown} value @returns {Fields} */
 function objectOf(code, value) {
   const is = typeof value === "object" && value !== null && !Array.isArray(value);
-  need(is, code, "A part of the policy is no object.");
+  need(is, code, "A part of the policy is not an object.");
   return /** @type {Fields} */ (value);
 }
 

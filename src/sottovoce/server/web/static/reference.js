@@ -1,4 +1,4 @@
-// Shows the interface's description with Swagger UI, whose files this server carries.
+// Shows the API reference with Swagger UI, served from this server.
 
 const place = /** @type {HTMLElement} */ (document.querySelector("#reference"));
 const { SwaggerUIBundle } =
@@ -11,6 +11,6 @@ SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
-  persistAuthorization: false, // a token stays in this page's memory, and goes with it
+  persistAuthorization: false, // a token stays in this page's memory only
   validatorUrl: null, // would send the description's address to another site
 });

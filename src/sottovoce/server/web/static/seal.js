@@ -1,17 +1,17 @@
 /**
- * Sealing: answers to a sealed campaign, cut into shares that no keyholder can read alone.
+ * Sealing: splits answers to a sealed campaign into shares that no keyholder can read alone.
  *
- *   const policy = await verifySealed(document);    // throws unless the policy keeps what it promises
+ *   const policy = await verifySealed(document);    // throws unless the policy keeps its promise
  *   const { submission } = await seal(policy, campaign, worker, answers, tasks);
  *
  * 1. An answer becomes bits, its ballot.
  * 2. Each bit is the value at 0 of a random polynomial of degree t over the integers modulo 2^61 - 1;
- *    keyholder i gets its value at i. Up to t of these values are uniformly random whatever the bit.
+ *    keyholder i gets its value at i. Up to t of these values are uniformly random, independent of the bit.
  * 3. All values of a keyholder are sealed to its key: HPKE (RFC 9180), base mode.
  * 4. A text with the hashes of the sealed shares is signed (Ed25519) with a key used once.
  *
- * Randomness is crypto.getRandomValues, and there is no way to give it another. Nothing here sends,
- * stores or logs, and no error quotes an answer. The same in Python, with the other side of it:
+ * Randomness is always crypto.getRandomValues. Nothing here sends, stores or logs, and no error
+* quotes an answer. The same in Python, with the keyholders' side:
  * sottovoce/securesum.
  *
  * @typedef {string | number} Label
@@ -30,9 +30,9 @@
  * @property {false} separable all answers go out at once
  * @property {number} answers the most answers of a worker that the promise covers
  * @property {{ name: string, fingerprint: string }[]} keyholders in the order of their seats
- * @property {number} colluders so many keyholders learn nothing together; one more could read everything
+ * @property {number} colluders this many keyholders together learn nothing; one more could read everything
  * @property {number} seats
- * @property {number} minimum of fewer contributions no total is opened
+ * @property {number} minimum the fewest contributions in an opened total
  * @property {Layout} layout
  * @property {(count: number) => { perAnswer: number, perWorker: number }} guarantee exact epsilon, delta 0
  *
@@ -46,10 +46,10 @@
 const P = (1n << 61n) - 1n;
 const SKIPPED = -1;
 const KEY = 32; // bytes
-const CONTEXT = "sottovoce-sealed/1\0"; // in front of whatever is signed or sealed
+const CONTEXT = "sottovoce-sealed/1\0"; // prefix of everything that is signed or sealed
 const MOST_AT_ONCE = 1 << 16; // bytes that crypto.getRandomValues gives at once
 
-/** Why a policy cannot be verified, or an answer not be sealed. */
+/** Why a policy cannot be verified or an answer cannot be sealed. */
 export class PolicyError extends Error {
   /** @param {Code} code @param {string} message */
   constructor(code, message) {
@@ -58,24 +58,24 @@ export class PolicyError extends Error {
   }
 }
 
-/** Nothing is sealed for what was not verified. @type {WeakMap<Sealed, Plan>} */
+/** Only verified policies are in here. @type {WeakMap<Sealed, Plan>} */
 const plans = new WeakMap();
 
 /**
- * Checks a policy for sealed answers, and computes what it keeps.
+ * Checks a policy for sealed answers and computes its exact guarantee.
  * @param {unknown} document @returns {Promise<Sealed>}
  */
 export async function verifySealed(document) {
   checkSecure();
   const policy = new Reader("format", document, "format domain mechanism calibration promise show_draw?").fields;
   need(policy.format === "sottovoce-policy/1", "format", "The policy's format is unknown.");
-  need(policy.calibration === "sound", "calibration", "The policy is not made to keep a promise.");
+  need(policy.calibration === "sound", "calibration", "The policy is not calibrated to keep a promise.");
   need(!("show_draw" in policy) || policy.show_draw === "after_send", "format", "The policy's show_draw is unknown.");
   const promise = readPromise(policy.promise), domain = new Domain(policy.domain);
   const mechanism = readMechanism(policy.mechanism), { layout, seats, degree, minimum, hidden, epsilon } = mechanism;
   const kept = epsilon * (promise.unit === "worker" ? promise.answers : 1);
   // Quotients may differ in their last digit from one machine to another.
-  need(kept <= promise.epsilon * (1 + 1e-12), "promise", "The policy promises more than its noise keeps.");
+  need(kept <= promise.epsilon * (1 + 1e-12), "promise", "The policy promises more than its noise provides.");
   const code = coding(mechanism, domain);
   const text = canonical({ ...policy, domain: domain.written, promise: promise.written });
   const keyholders = await readKeyholders(mechanism.keyholders, seats, mechanism.coordinator);
@@ -116,7 +116,7 @@ export async function seal(verified, campaign, worker, answers, tasks) {
   need(given.length <= verified.answers, "promise", `The policy promises for up to ${verified.answers} answers.`);
   const bits = given.flatMap((task) => plan.ballot(plan.code(answer(task))));
 
-  // What is drawn is drawn in one order: the signing key, the polynomials, a key for each sealed share.
+  // The draws have a fixed order: the signing key, the polynomials, a key for each sealed share.
   const signing = await keyPair("Ed25519", random(KEY), "sign");
   const polynomials = sharing(bits, plan.degree);
   const about = { campaign, key: signing.name, phase: "contribute", policy: verified.hash, round: 1, worker };
@@ -134,12 +134,12 @@ export async function seal(verified, campaign, worker, answers, tasks) {
   return { submission: canonical({ shares: shares.map(b64), signature: b64(signature), text }) };
 }
 
-// Ballots: what an answer is in bits
+// Ballots: answers as bits
 
 /**
- * The bits of a task. Keyholders check, without seeing them, that each is 0 or 1 and that they fit
- * together; the last bit of a hidden ballot with two labels, or of a hidden number, says that there
- * is an answer.
+ * The bits of a task. Keyholders check, without seeing them, that each is 0 or 1 and that they are
+* consistent. The last bit of a hidden ballot with two labels, or of a hidden number, is 1 if there is
+* an answer.
  * @param {{ layout: Layout, size: number, hidden: boolean }} mechanism @returns {Plan["ballot"]}
  */
 function balloting({ layout, size, hidden }) {
@@ -154,7 +154,7 @@ function balloting({ layout, size, hidden }) {
 
 /**
  * A number from 0 to `most` as bits of weights 1, 2, 4, … and a last weight, which add up to `most`:
- * no bits stand for more than that.
+* no bits can encode more than that.
  * @param {number} most
  */
 function weighted(most) {
@@ -192,8 +192,8 @@ function halfToEven(value) {
 // Sharing: Shamir's scheme over the integers modulo P
 
 /**
- * A polynomial for each bit, which has it at 0; two of degree 2t that are 0 there, and two of degree t
- * that are anything: under these the keyholders check the bits without learning more of them.
+ * A polynomial for each bit, with the bit at 0; two of degree 2t that are 0 there, and two random ones of
+* degree t. They mask the keyholders' checks of the bits.
  * @param {number[]} bits @param {number} t @returns {bigint[][]} coefficients, the constant first
  */
 function sharing(bits, t) {
@@ -221,7 +221,7 @@ function valuesAt(seat, polynomials) {
 }
 
 /**
- * Uniform elements of the field: 61 bits each; those that are P are drawn again.
+ * Uniform elements of the field: 61 bits each; those equal to P are redrawn.
  * @param {number} count @returns {bigint[]}
  */
 function elements(count) {
@@ -247,7 +247,7 @@ const NOTHING = new Uint8Array(0);
 /** A text that only the holder of `to` can open. @param {Bytes} to @param {Bytes} info @param {Bytes} plain */
 async function hpke(to, info, plain) {
   const pair = await keyPair("X25519", random(KEY), "deriveBits");
-  // Section 4.1: a secret that only the two keys give.
+  // Section 4.1: the shared secret of the two keys.
   const extracted = await extract(KEM, NOTHING, "eae_prk", await agreed(pair.key, to));
   const shared = await expand(KEM, extracted, "shared_secret", joined(pair.public, to), 32);
   // Section 5.1: the key and the nonce of this one text.
@@ -263,7 +263,7 @@ async function hpke(to, info, plain) {
 
 /** LabeledExtract of section 4. @param {Bytes} suite @param {Bytes} salt @param {string} label @param {Bytes} input */
 const extract = (suite, salt, label, input) =>
-  // A key of zeros is the empty one to HMAC, which takes no empty one here.
+  // To HMAC a key of zeros equals the empty key, which this API rejects.
   hmac(salt.length ? salt : new Uint8Array(32), joined(utf8("HPKE-v1"), suite, utf8(label), input));
 
 /**
@@ -279,14 +279,14 @@ async function hmac(key, text) {
   return new Uint8Array(await crypto.subtle.sign("HMAC", imported, text));
 }
 
-/** X25519; refuses a public key with which everybody would agree. @param {CryptoKey} key @param {Bytes} other */
+/** X25519; refuses public keys that give everyone the same secret. @param {CryptoKey} key @param {Bytes} other */
 async function agreed(key, other) {
   const imported = await crypto.subtle.importKey("raw", other, "X25519", true, []);
   return new Uint8Array(await crypto.subtle.deriveBits({ name: "X25519", public: imported }, key, 256));
 }
 
 /**
- * The key pair of 32 secret bytes. They come in as PKCS #8, whose first 16 bytes say which curve.
+ * The key pair of 32 secret bytes. They come in as PKCS #8, whose first 16 bytes name the curve.
  * @param {"Ed25519" | "X25519"} curve @param {Bytes} secret @param {"sign" | "deriveBits"} use
  */
 async function keyPair(curve, secret, use) {
@@ -298,7 +298,7 @@ async function keyPair(curve, secret, use) {
 
 // Answers
 
-/** What an answer may be: one of some labels, or a number in a range. */
+/** The domain of answers: labels, or a range of numbers. */
 class Domain {
   /** @param {unknown} document */
   constructor(document) {
@@ -313,7 +313,7 @@ class Domain {
     this.labels = kind === "numeric" ? [] : labelsOf(read.fields.labels);
     const [low, high, step] = this.range, [lowText, highText, stepText] = this.range.map(floatText);
     need(kind !== "numeric" || (low < high && Number.isFinite(high - low) && !(step <= 0)), "domain",
-      "The policy's range is none.");
+      "The policy's range is empty.");
     /** As the canonical policy has it. */
     this.written = kind !== "numeric" ? read.fields
       : { kind, low: lowText, high: highText, ...(stepText && { step: stepText }) };
@@ -399,7 +399,7 @@ function readMechanism(document) {
   const epsilon = fractionOf(read.fields.epsilon), flattest = epsilon / (layout === "sum" ? size : 2);
   need(flattest >= 2 ** -17, "mechanism", "The policy's noise is too wide to open.");
   const seats = read.integer("seats", 3, MOST_SEATS), degree = read.integer("degree", 1, MOST_SEATS);
-  need(seats >= 2 * degree + 1, "keyholders", "The policy has too few keyholders for those that may collude.");
+  need(seats >= 2 * degree + 1, "keyholders", "The policy has too few keyholders for the number that may collude.");
   const minimum = read.integer("minimum", 2, 1e6);
   return { layout, size, hidden, epsilon, seats, degree, minimum, keyholders, coordinator };
 }
@@ -428,10 +428,10 @@ async function readKeyholders(documents, seats, coordinator) {
   const read = documents.map((document) => new Reader("keyholders", document, "name sealing signing").fields);
   const names = read.map(({ name }) => name), control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
   const fine = names.every((name) => isText(name) && name.trim() && [...name].length <= 200 && !control.test(name));
-  need(fine && new Set(names).size === seats, "keyholders", "A keyholder has no name of its own.");
+  need(fine && new Set(names).size === seats, "keyholders", "Keyholders must have different names.");
   const keys = [coordinator, ...read.flatMap(({ sealing, signing }) => [sealing, signing])];
-  need(keys.every((key) => unb64(key)?.length === KEY), "keyholders", "A keyholder or the server has no proper key.");
-  need(new Set(keys).size === keys.length, "keyholders", "A key in the policy is there twice.");
+  need(keys.every((key) => unb64(key)?.length === KEY), "keyholders", "A key of a keyholder or of the server is invalid.");
+  need(new Set(keys).size === keys.length, "keyholders", "A key appears twice in the policy.");
   const sealing = read.map((each) => /** @type {Bytes} */ (unb64(each.sealing)));
   await checkCurves(sealing);
   return Promise.all(read.map(async ({ name, sealing: written, signing }, i) => {
@@ -440,20 +440,20 @@ async function readKeyholders(documents, seats, coordinator) {
   }));
 }
 
-/** Whether this browser has the curves, and every key is one that can be sealed to. @param {Bytes[]} keys */
+/** Whether this browser has the curves, and every key can be sealed to. @param {Bytes[]} keys */
 async function checkCurves(keys) {
   const trial = new Uint8Array(KEY).fill(9);
   const made = Promise.all([keyPair("X25519", trial, "deriveBits"), keyPair("Ed25519", trial, "sign")]);
   const pairs = await made.catch(() => null);
   need(pairs, "browser", "This browser is too old to seal answers: use a newer one, or the terminal.");
   const usable = Promise.all(keys.map((key) => agreed(pairs[0].key, key)));
-  need(await usable.then(() => true, () => false), "keyholders", "A keyholder's key is one that anybody could open.");
+  need(await usable.then(() => true, () => false), "keyholders", "A keyholder's key is weak: anyone could open what is sealed to it.");
 }
 
 /** @param {Code} code @param {unknown} value @returns {Fields} */
 function objectOf(code, value) {
   const is = typeof value === "object" && value !== null && !Array.isArray(value);
-  need(is, code, "A part of the policy is no object.");
+  need(is, code, "A part of the policy is not an object.");
   return /** @type {Fields} */ (value);
 }
 
@@ -512,7 +512,7 @@ function b64(bytes) {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Null for what `b64` does not write. @param {unknown} text @returns {Bytes | null} */
+/** Null for texts that `b64` does not write. @param {unknown} text @returns {Bytes | null} */
 function unb64(text) {
   if (typeof text !== "string" || !/^[\w-]*$/.test(text) || text.length % 4 === 1) return null;
   const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));

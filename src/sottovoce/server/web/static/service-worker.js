@@ -1,8 +1,8 @@
-// Serves the worker page without a connection. It asks the network first, and falls back on what the
-// page has kept of itself. It touches no request to the interface, and keeps nothing.
+// Serves the worker page without a connection. It tries the network first and falls back on the files
+// that the page has stored. It leaves API requests alone and stores nothing.
 
 const FILES = "sottovoce-page";
-/** Milliseconds until a network that does not answer is taken for none. */
+/** Milliseconds until a network that does not respond counts as offline. */
 const PATIENCE = 5000;
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));

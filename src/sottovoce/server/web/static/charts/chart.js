@@ -11,8 +11,8 @@ import { evenly, extent, isNumber, plain, steady } from "./scales.js";
 /** @typedef {{label: string, value: Value}} Labelled */
 
 /**
- * Lines over numbers, with the band in which a value lies, lines to compare with, and a place that
- * is looked at. `x.even` spaces the values evenly, whatever they are.
+ * A line chart with uncertainty bands, reference lines and a highlighted position. `x.even` spaces the
+* values evenly, whatever their distance.
  *
  * @param {{
  *   title: string,
@@ -50,7 +50,7 @@ export function lineChart({ title, x, y = {}, series, reference = [], marker }) 
 }
 
 /**
- * How often: a bar for each range of values.
+ * A histogram: one bar per range of values.
  *
  * @param {{title: string, bars: Labelled[], format?: Format}} chart
  * @returns {HTMLElement}
@@ -70,7 +70,7 @@ export function histogram({ title, bars, format = plain }) {
 }
 
 /**
- * Much and little along a row of cells: the darker, the more. A cell without anything is hollow.
+ * A row of cells, darker for larger values. An empty cell is hollow.
  *
  * @param {{title: string, cells: Labelled[], format?: Format}} chart
  * @returns {HTMLElement}
@@ -90,7 +90,7 @@ export function heatStrip({ title, cells: given, format = plain }) {
 }
 
 /**
- * One dot for each, stacked where values are alike, and the median.
+ * A dot plot: one dot per value, stacked where values are close, with the median.
  *
  * @param {{title: string, points: Labelled[], format?: Format}} chart
  * @returns {HTMLElement}
@@ -139,8 +139,8 @@ function shown(value, format) {
  */
 function describedLines(series, x, format, reference) {
   const each = series.map(({ name, values }) => `${name}: ${range(values, format)}`);
-  const beside = reference.map((line) => `${line.name}: ${format(line.value)}`);
-  return `${[...each, ...beside].join(". ")}. Over ${x.label}.`;
+  const compared = reference.map((line) => `${line.name}: ${format(line.value)}`);
+  return `${[...each, ...compared].join(". ")}. Over ${x.label}.`;
 }
 
 /** @param {Labelled[]} given @param {Format} format */
@@ -210,7 +210,7 @@ function legendItem(name, at) {
 }
 
 /**
- * The same numbers to read. They are laid out when they are first looked at.
+ * The chart's numbers as a table, built when it is first opened.
  *
  * @param {string[]} head
  * @param {string[][]} rows

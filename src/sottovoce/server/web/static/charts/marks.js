@@ -7,7 +7,7 @@ import { extent, isNumber, ticks } from "./scales.js";
 /** @import { Across } from "./scales.js" */
 
 /**
- * Where things go: `x` and `y` place values, `at` places the value with this index.
+ * Positions: `x` and `y` map values to pixels, `at` maps the value with this index.
  *
  * @typedef {{
  *   drawing: SVGSVGElement, left: number, right: number, top: number, bottom: number, count: number,
@@ -27,7 +27,7 @@ function sized(drawing, width, height) {
   drawing.setAttribute("height", String(height));
 }
 
-/** Says that there is nothing yet. @param {SVGSVGElement} drawing @param {number} width */
+/** Shows that there is no data yet. @param {SVGSVGElement} drawing @param {number} width */
 export function empty(drawing, width) {
   sized(drawing, width, 96);
   drawing.append(
@@ -37,7 +37,7 @@ export function empty(drawing, width) {
 }
 
 /**
- * Axes with round ticks, and where values lie between them.
+ * Axes with round ticks, and the positions of values.
  *
  * @param {SVGSVGElement} drawing
  * @param {number} width
@@ -88,14 +88,14 @@ function long(words) {
   return Math.max(...words.split("\n").map((line) => line.length));
 }
 
-/** Words in one line, or in two where there is no room for one. @param {string} words @param {number} width */
+/** A label in one line, or in two if there is no room. @param {string} words @param {number} width */
 function broken(words, width) {
   if (words.length * LETTER <= width) return [words];
   const middle = words.indexOf(" ", words.length / 2);
   return middle < 0 ? [words] : [words.slice(0, middle), words.slice(middle + 1)];
 }
 
-/** As many ticks as have room for their words. @param {(about: number) => Across} horizontal @param {number} room */
+/** As many ticks as there is room for their labels. @param {(about: number) => Across} horizontal @param {number} room */
 function fitting(horizontal, room) {
   for (let about = 12; about > 1; about--) {
     const across = horizontal(about);
@@ -106,7 +106,7 @@ function fitting(horizontal, room) {
 }
 
 /**
- * Lines to compare with.
+ * Reference lines.
  *
  * @param {Place} place
  * @param {{value: number}[]} given
@@ -119,7 +119,7 @@ export function references(place, given) {
 }
 
 /**
- * What the lines are called: on the side where fewer values are near, and clear of each other.
+ * Labels of reference lines: on the side with fewer values nearby, without overlap.
  *
  * @param {Place} place
  * @param {{name: string, value: number}[]} given
@@ -145,7 +145,7 @@ export function named(place, given, series, format) {
 }
 
 /**
- * The band of a series, wherever both ends are known.
+ * The band of a series, where both ends are known.
  *
  * @param {Place} place
  * @param {Series} series
@@ -167,7 +167,7 @@ export function bands(place, { low, high }, index) {
 }
 
 /**
- * The line of a series: broken where a value is missing, with a point where there are few.
+ * The line of a series: broken where a value is missing, with points if there are few.
  *
  * @param {Place} place
  * @param {Series} series
@@ -188,7 +188,7 @@ export function lines(place, { values }, index) {
 }
 
 /**
- * The place that is looked at, with the values there.
+ * The highlighted position, with its values.
  *
  * @param {Place} place
  * @param {{x: number, label?: string}} marker
@@ -213,7 +213,7 @@ export function markers(place, marker, values, series) {
 }
 
 /**
- * Bars from nothing up. Their words stand below where there is room.
+ * Bars from zero up. Their labels are below if there is room.
  *
  * @param {SVGSVGElement} drawing
  * @param {number} width
@@ -240,7 +240,7 @@ export function uprights(drawing, width, bars, format) {
 }
 
 /**
- * Cells side by side, the darker the more.
+ * A row of cells, darker for larger values.
  *
  * @param {SVGSVGElement} drawing
  * @param {number} width
@@ -269,7 +269,7 @@ export function strip(drawing, width, cells, format) {
 }
 
 /**
- * A dot for each value, stacked where they are alike; the stacks are pressed where they are high.
+ * A dot for each value, stacked where values are close; high stacks are compressed.
  *
  * @param {SVGSVGElement} drawing
  * @param {number} width
@@ -305,7 +305,7 @@ export function dotPlot(drawing, width, points, format) {
 }
 
 /**
- * Points whose dots would cover each other, together.
+ * Groups of points whose dots would overlap.
  *
  * @param {Labelled[]} points
  * @param {(value: number) => number} x
@@ -340,7 +340,7 @@ function median(drawing, sorted, x, { width, bottom, format }) {
 }
 
 /**
- * Indices in a row for which something holds.
+ * Runs of consecutive indices for which a condition holds.
  *
  * @param {number} count
  * @param {(index: number) => boolean} holds
@@ -357,7 +357,7 @@ function runs(count, holds) {
   return found;
 }
 
-/** What a mark says when one points at it. @param {Labelled} mark @param {Format} format */
+/** The tooltip of a mark. @param {Labelled} mark @param {Format} format */
 function told({ label, value }, format) {
   return svg("title", { text: `${label}: ${isNumber(value) ? format(value) : "unknown"}` });
 }
@@ -367,7 +367,7 @@ function joined(points) {
   return points.map((pair) => pair.map(px).join(",")).join(" ");
 }
 
-/** A place, to a hundredth of a pixel. @param {number} value */
+/** A coordinate, rounded to a hundredth of a pixel. @param {number} value */
 function px(value) {
   return Math.round(value * 100) / 100;
 }

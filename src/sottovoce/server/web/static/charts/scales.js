@@ -2,7 +2,7 @@
 
 /** @import { Format, Value } from "./chart.js" */
 
-/** Ticks along an axis, and the place of a value between 0 and 1.
+/** The ticks of an axis, and the position of a value from 0 to 1.
  * @typedef {{ticks: {at: number, words: string}[], share: (value: number) => number}} Across
  */
 
@@ -23,7 +23,7 @@ export function plain(value) {
 }
 
 /**
- * The range to show: round numbers around all values, or the ends that were asked for.
+ * The range to show: round numbers around all values, or the given ends.
  *
  * @param {Value[]} values
  * @param {number} [least]
@@ -67,13 +67,13 @@ function stepOf(low, high, about) {
   return step * power;
 }
 
-/** Without the dust of floating point. @param {number} value */
+/** Removes floating-point errors. @param {number} value */
 function rounded(value) {
   return Number(value.toPrecision(12));
 }
 
 /**
- * An axis on which values lie where they are.
+ * A linear axis.
  *
  * @param {{values: number[]}} x
  * @param {Format} format
@@ -96,7 +96,7 @@ const least = (one, other) => Math.min(one, other);
 const most = (one, other) => Math.max(one, other);
 
 /**
- * An axis on which values are as far from each other as their places in the list.
+ * An axis that spaces the values of a list evenly.
  *
  * @param {{values: number[]}} x
  * @param {Format} format
@@ -112,7 +112,7 @@ export function evenly({ values }, format) {
   };
 }
 
-/** Between two values of the list it is as far as between them. @param {number[]} values @param {number} value */
+/** Interpolates between two values of the list. @param {number[]} values @param {number} value */
 function placeIn(values, value) {
   const after = values.findIndex((each) => each >= value);
   if (after <= 0) return after < 0 ? values.length - 1 : 0;

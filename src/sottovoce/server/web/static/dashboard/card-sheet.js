@@ -18,9 +18,9 @@ if (cards.length) show();
 else {
   fill(
     at("sheet"),
-    el("h1", { text: "There are no cards in this tab" }),
-    el("p", { text: "The server keeps only hashes of links. Make links with QR codes, and print them from the same tab." }),
-    el("p", {}, el("a", { class: "button", href: back, text: "To the invites" })),
+    el("h1", { text: "No cards in this tab" }),
+    el("p", { text: "The server stores only hashes of links. Make links with QR codes and print them from the same tab." }),
+    el("p", {}, el("a", { class: "button", href: back, text: "Invites" })),
   );
 }
 
@@ -40,7 +40,7 @@ function show() {
         el("a", { class: "button quiet", href: back, text: "Back" }),
       ),
     ),
-    el("p", { class: "screen-only measure", text: `${counted(cards.length, "card")} on ${counted(sheets, "sheet")} of A4. Each card is for one worker: cut them apart, and give everybody one.` }),
+    el("p", { class: "screen-only measure", text: `${counted(cards.length, "card")} on ${counted(sheets, "sheet")} of A4. Each card is for one worker. Cut the cards apart and give one to each worker.` }),
     Array.from({ length: sheets }, (_, i) => sheet(i)),
   );
 }
@@ -72,7 +72,7 @@ function cardOf({ link, code }, number) {
   );
 }
 
-/** Enough of the link to see where it leads; the whole is in the code. @param {string} link */
+/** The start of the link, to show where it leads; the QR code has the whole link. @param {string} link */
 function short(link) {
   const { host, pathname } = new URL(link);
   return `${host}${pathname}`;

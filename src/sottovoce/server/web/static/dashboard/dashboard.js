@@ -1,4 +1,4 @@
-// The dashboard of a campaign: its head, and the section that the address names. The server is polled for news.
+// The dashboard of a campaign: its head and the section in the address. It polls the server for changes.
 
 import { at, confirmed, el, fill, once, renew } from "../requester/elements.js";
 import { clock, figure, whole, written } from "../requester/formats.js";
@@ -29,7 +29,7 @@ class CampaignHead {
     this.actions = el("p", { class: "actions" });
     this.status = el("p", { class: "hint", role: "status" });
     this.promise = el("div", { class: "promise-side" });
-    /** @type {State["rounds"]} as they were last heard of */
+    /** @type {State["rounds"]} the last known ones */
     this.rounds = null;
   }
 
@@ -43,7 +43,7 @@ class CampaignHead {
     renew(this.promise, fixed, () => promise(campaign));
   }
 
-  /** The campaign is gone: nothing can be done with it. */
+  /** The campaign was deleted: removes all buttons. */
   end() {
     this.actions.replaceChildren();
   }
@@ -55,7 +55,7 @@ class CampaignHead {
     if (state === "draft") {
       buttons.push(this.button("Open the campaign", "", () => this.open(campaign)));
       const drafting = `${place("campaigns", "new")}#${campaign.id}`;
-      buttons.push(el("a", { class: "button quiet", href: drafting, text: "Change the draft" }));
+      buttons.push(el("a", { class: "button quiet", href: drafting, text: "Edit the draft" }));
     }
     if (state === "open" && !simulated) {
       buttons.push(this.button("Copy the worker link", "", () => this.copy()));
@@ -88,7 +88,7 @@ class CampaignHead {
     const sure = await confirmed({
       title: "Open this campaign?",
       words: [
-        "From then on it takes reports, and what it asks and promises can no longer be changed: " +
+        "It then accepts reports, and these can no longer be changed: " +
           `the question, its ${whole(tasks)} tasks, the answers and the privacy.`,
       ],
       action: "Open it",
@@ -117,7 +117,7 @@ class CampaignHead {
       title: "Delete this campaign and everything in it?",
       words: [
         "Its tasks, invites, reports, truths and weights are deleted for good. Workers can no longer " +
-          "look at what they sent. Export first what you want to keep.",
+"see what they sent. First export the data that you want to keep.",
       ],
       action: "Delete everything",
       typed: title,
@@ -133,7 +133,7 @@ function about(campaign) {
   const { state, title, question, closes_on: closesOn, closed_on: closedOn } = campaign;
   const facts = [
     `${whole(campaign.tasks)} ${campaign.tasks === 1 ? "task" : "tasks"}`,
-    campaign.block < campaign.tasks ? `each worker is given ${whole(campaign.block)}` : null,
+    campaign.block < campaign.tasks ? `each worker gets ${whole(campaign.block)}` : null,
     campaign.quota === null ? null : `at most ${whole(campaign.quota)} workers`,
     campaign.unit === null ? null : `in ${campaign.unit}`,
     state === "closed" && closedOn ? `closed on ${written(closedOn)}` : null,
@@ -159,7 +159,7 @@ function promise({ guarantee, policy, policy_hash: hash }) {
       el(
         "details",
         {},
-        el("summary", { text: "The promise in numbers" }),
+        el("summary", { text: "The guarantee in numbers" }),
         el(
           "dl",
           {},
@@ -190,8 +190,8 @@ const SLOW = 15_000;
 const GROWTH = 1.6;
 
 /**
- * @param {() => Promise<string | null>} look says what it saw, in any words; null ends it all
- * @returns {() => Promise<void>} looks at once
+ * @param {() => Promise<string | null>} look returns the state as any text; null stops polling
+ * @returns {() => Promise<void>} polls at once
  */
 function watch(look) {
   let pause = QUICK;
@@ -223,7 +223,7 @@ function watch(look) {
     void again();
   });
   void again();
-  // What is on its way may have been asked before whatever made somebody want to look.
+  // A pending reply can be older than the event that caused this call, so ask again.
   return async () => {
     await going;
     pause = QUICK;
@@ -233,7 +233,7 @@ function watch(look) {
 
 // The page.
 
-/** Milliseconds between two sentences to whoever listens to the page. */
+/** Milliseconds between two announcements to screen readers. */
 const TELL_EVERY = 10_000;
 
 const id = location.pathname.slice(place("campaigns").length + 1).split("/")[0] ?? "";
@@ -283,7 +283,7 @@ function show(state) {
   tell(sentence(state));
 }
 
-/** Says the one sentence to whoever listens, not more often than one wants to hear it. @param {string} text */
+/** Announces the state to screen readers, at a limited rate. @param {string} text */
 function tell(text) {
   const told = at("told");
   if (told.textContent === text || Date.now() - toldAt < TELL_EVERY) return;
@@ -292,7 +292,7 @@ function tell(text) {
 }
 
 /**
- * What one has is kept, and it is said from when it is.
+ * Keeps the last data on the page and shows its time.
  *
  * @param {Problem} problem
  */
@@ -308,18 +308,18 @@ function excuse(problem) {
 /** @param {Problem} problem @param {boolean} isGone */
 function words(problem, isGone) {
   if (heardAt === null) return `${problem.detail} This page tries again by itself.`;
-  const kept = `What you see is from ${clock(heardAt)}.`;
-  if (isGone) return `This campaign was deleted meanwhile. ${kept}`;
-  return `The server has not answered since ${clock(heardAt)}. ${kept} This page tries again by itself.`;
+  const kept = `The data shown is from ${clock(heardAt)}.`;
+  if (isGone) return `This campaign has been deleted. ${kept}`;
+  return `The server has not responded since ${clock(heardAt)}. ${kept} This page tries again by itself.`;
 }
 
-/** There is no such campaign: nothing to keep, nothing to wait for. */
+/** The campaign does not exist: shows that and stops polling. */
 function nothingHere() {
   fill(
     at("head"),
-    el("p", { class: "kicker", text: "Nothing here" }),
-    el("h1", { text: "There is no such campaign" }),
-    el("p", { text: "It may have been deleted, or its address is not complete." }),
+    el("p", { class: "kicker", text: "Not found" }),
+    el("h1", { text: "Campaign not found" }),
+    el("p", { text: "It may have been deleted, or the address is incomplete." }),
     el("p", {}, el("a", { class: "button", href: place("campaigns"), text: "All campaigns" })),
   );
   return null;

@@ -16,15 +16,15 @@ const THREE = ["csv", "jsonl", "parquet"];
 
 /** @type {Table[]} */
 const TABLES = [
-  { table: "truths", title: "Truths", words: "The truth of every task that has reports, how sure it is, and from how many reports.", formats: THREE },
+  { table: "truths", title: "Truths", words: "The truth of every task that has reports, its certainty, and the number of reports.", formats: THREE },
   { table: "workers", title: "Workers", words: "Each worker’s pseudonym, weight and number of reports.", formats: THREE },
-  { table: "reports", title: "Reports", words: "Every report as it was received, by pseudonym and task. No times, no order of arrival.", formats: THREE },
-  { table: "crowdkit", title: "For crowd-kit", words: "The same reports as crowd-kit reads them: task, worker, label.", formats: ["csv"] },
-  { table: "tasks", title: "Tasks", words: "The tasks as you gave them: name, text and image.", formats: ["csv"] },
-  { table: "policy", title: "Policy", words: "What was promised, as workers’ software pins it. Needed to infer truths elsewhere.", formats: ["json"] },
+  { table: "reports", title: "Reports", words: "Every report as received, by pseudonym and task. Without times or order of arrival.", formats: THREE },
+  { table: "crowdkit", title: "For crowd-kit", words: "The reports in crowd-kit’s format: task, worker, label.", formats: ["csv"] },
+  { table: "tasks", title: "Tasks", words: "The tasks as uploaded: name, text and image.", formats: ["csv"] },
+  { table: "policy", title: "Policy", words: "The privacy policy that workers’ software pins. Needed to infer truths with other software.", formats: ["json"] },
 ];
 
-/** What there is only where each worker's reports can be read. */
+/** Tables that exist only if each worker's reports can be read. */
 const OF_REPORTS = ["workers", "reports", "crowdkit"];
 
 /** @param {string} path @returns {Section} */
@@ -34,7 +34,7 @@ export function exportsSection(path) {
   const element = sectionElement(
     "exports",
     "Exports",
-    el("p", { class: "measure", text: "Files hold what there is at the moment you ask. In CSV, text that a spreadsheet would run as a formula has an apostrophe in front." }),
+    el("p", { class: "measure", text: "Files contain the data at the time of the export. In CSV files, text that a spreadsheet would run as a formula starts with an apostrophe." }),
     rows,
     terminal,
   );
@@ -52,7 +52,7 @@ export function exportsSection(path) {
 /** @param {Table} table @param {string} path @param {Campaign} campaign */
 function row({ table, title, words, formats }, path, { id, simulated }) {
   const status = el("p", { class: "hint", role: "status" });
-  const bar = el("progress", { max: 1, hidden: true, "aria-label": `How much of ${table} has come` });
+  const bar = el("progress", { max: 1, hidden: true, "aria-label": `Progress of ${table}` });
   const buttons = formats.map((format) => {
     const name = `${table}.${format}`;
     const button = el("button", { type: "button", class: "quiet", text: format.toUpperCase(), "aria-label": `Save ${name}` });
@@ -86,14 +86,14 @@ async function fetched(bar, status, path, file) {
     save(blob, file);
     status.textContent = `Saved ${file}: ${rows === null ? "" : `${counted(rows, "row")}, `}${size(blob.size)}.`;
   } catch (error) {
-    status.textContent = error instanceof Problem ? error.detail : "The file did not come to its end. Nothing was saved: try again.";
+    status.textContent = error instanceof Problem ? error.detail : "The download was interrupted. Nothing was saved. Try again.";
   }
   bar.hidden = true;
 }
 
 /**
- * Reads an answer to its end and says how far it is: the server tells how many rows there are, and
- * in text each ends with a line.
+ * Reads a response to its end and shows the progress. The server gives the number of rows, and in
+* text formats each row is a line.
  *
  * @param {Response} response
  * @param {string} file
@@ -129,7 +129,7 @@ function linesIn(piece) {
 function noReports() {
   return [
     el("h3", { text: "No reports to export" }),
-    el("p", { class: "hint", text: "What workers of a sealed campaign send is readable by nobody, so there is no table of it, and none of weights. Truths are there once the total is open." }),
+    el("p", { class: "hint", text: "Nobody can read what workers of a sealed campaign send, so there is no table of reports or weights. Truths are available once the total is open." }),
   ];
 }
 
@@ -137,8 +137,8 @@ function noReports() {
 function commandLine(id) {
   const line = `sottovoce campaign export ${id} reports.parquet`;
   return [
-    el("h3", { text: "Very large ones" }),
-    el("p", { class: "hint", text: "A browser holds a file in memory until it is whole. The command line writes it straight to the disk, and takes it whole or not at all:" }),
+    el("h3", { text: "Large files" }),
+    el("p", { class: "hint", text: "A browser holds a file in memory until it is complete. The command line writes it directly to disk, and keeps only complete files:" }),
     el("pre", { tabindex: 0 }, el("code", { text: line })),
     el("p", { class: "actions" }, copyButton("Copy", () => line)),
   ];
@@ -175,7 +175,7 @@ export function methodsSection(path) {
 /** @param {Methods} methods */
 function shown({ paragraph, citation, facts }) {
   return [
-    el("p", { class: "measure", text: "What was done, in words you can put into a paper. It follows the campaign: take it once the campaign is closed." }),
+    el("p", { class: "measure", text: "A description for a paper. It changes with the campaign, so copy it after the campaign is closed." }),
     el(
       "div",
       { class: "card" },
@@ -193,7 +193,7 @@ function shown({ paragraph, citation, facts }) {
     el(
       "details",
       { class: "more" },
-      el("summary", { text: "The facts in it" }),
+      el("summary", { text: "Facts" }),
       el("dl", {}, facts.map(({ name, value }) => el("div", {}, el("dt", { text: name }), el("dd", { text: value })))),
     ),
   ];

@@ -8,13 +8,13 @@ import { sectionElement } from "./sections.js";
 /** @import { Campaign, Code, InviteCounts, Invites, Section, State } from "../requester/types.js" */
 /** @import { SeatLink } from "./rounds.js" */
 
-// Links made in this tab. The server keeps only hashes of them, so these are the only copies: they
-// stay until the tab is closed, and go nowhere else.
+// Links made in this tab. The server stores only their hashes, so these are the only copies. They are
+// kept until the tab is closed and are sent nowhere.
 
 /** @typedef {{link: string, code: Code | null}} Card */
 /** @typedef {{title: string, open: Card | null, single: Card[], keyholders: SeatLink[]}} Links */
 
-/** How many cards fit into what a browser keeps for a tab. */
+/** How many cards fit into a tab's storage. */
 const MOST_CARDS = 500;
 
 /** For those that do not fit. @type {Map<string, Links>} */
@@ -36,7 +36,7 @@ export function keep(id, more) {
     sessionStorage.setItem(keyOf(id), JSON.stringify(links));
     beyond.delete(id);
   } catch {
-    beyond.set(id, links); // more than a browser keeps: they are lost when the page is left
+    beyond.set(id, links); // too large for the tab's storage: lost when the page is left
   }
 }
 
@@ -61,7 +61,7 @@ function linksTable(made) {
 /** The border of four modules that readers need. */
 const QUIET = 4;
 
-/** Always dark on white: many readers do not take it the other way round. @param {Code} code @param {string} label */
+/** Always dark on white: many readers do not accept the inverse. @param {Code} code @param {string} label */
 export function qr({ size, path }, label) {
   const side = size + 2 * QUIET;
   return svg(
@@ -74,14 +74,14 @@ export function qr({ size, path }, label) {
 
 // The section.
 
-/** Links that are written out; the others are in the table that can be saved. */
+/** How many links are listed; the CSV file has all of them. */
 const SHOWN = 8;
 
 /** @param {string} path */
 const idIn = (path) => path.split("/")[1] ?? "";
 
 /**
- * Copies the open link that was made in this tab, or a new one; says what became of it.
+ * Copies the open link that was made in this tab, or a new one. Returns a message.
  *
  * @param {string} path
  */
@@ -91,9 +91,9 @@ export async function copyOpenLink(path) {
   const link = kept(id).open?.link ?? "";
   try {
     await navigator.clipboard.writeText(link);
-    return "Copied. Whoever has the link may answer.";
+    return "Copied. Anyone with the link can answer.";
   } catch {
-    return "The browser did not allow copying: the link stands under Invites.";
+    return "The browser did not allow copying. The link is under Invites.";
   }
 }
 
@@ -143,26 +143,26 @@ class InvitesSection {
       const counts = await ask(`${this.path}/invites`);
       renew(this.counts, counts, () => countRows(counts));
     } catch {
-      // The server is away: the next look at the campaign says so.
+      // The server does not respond: the next poll shows that.
     }
   }
 
   /** @param {Campaign} campaign */
   build(campaign) {
     if (campaign.simulated) {
-      return [el("p", { text: "This campaign is simulated: its workers are computed, and nobody can be invited to it." })];
+      return [el("p", { text: "This campaign is simulated, so nobody can be invited to it." })];
     }
     if (campaign.state === "closed") {
-      return [el("p", { text: "This campaign is closed: nobody can be invited any more." })];
+      return [el("p", { text: "This campaign is closed, so nobody can be invited." })];
     }
     keep(this.id, { title: campaign.title });
     this.showOpen();
     this.showSingle();
     return [
-      ...(campaign.state === "draft" ? [el("p", { class: "notice", text: "The campaign is a draft: links work once you open it." })] : []),
+      ...(campaign.state === "draft" ? [el("p", { class: "notice", text: "This campaign is a draft. Links work once you open it." })] : []),
       el(
         "p",
-        { class: "measure", text: "The server keeps only hashes of links, so each is shown once. This tab remembers those it made until you close it." },
+        { class: "measure", text: "The server stores only hashes of links, so each is shown once. This tab keeps its links until you close it." },
       ),
       el("div", { class: "pair" }, this.open, el("div", { class: "card" }, ...this.form(), this.single)),
       this.revoking(),
@@ -173,8 +173,8 @@ class InvitesSection {
     const made = kept(this.id).open;
     fill(
       this.open,
-      el("h3", { tabindex: -1, text: "One link for everybody" }),
-      el("p", { class: "hint", text: "Any number of workers may answer with it. Somebody who answers twice cannot be told from two people." }),
+      el("h3", { tabindex: -1, text: "One link for everyone" }),
+      el("p", { class: "hint", text: "Any number of workers can answer with it. A person who answers twice counts as two workers." }),
       made ? this.openLink(made) : this.button("Make an open link", "", () => this.makeOpen()),
     );
   }
@@ -198,15 +198,15 @@ class InvitesSection {
     const form = el(
       "form",
       { class: "making" },
-      el("h3", { text: "A link for each worker" }),
-      el("p", { class: "hint", text: "Each works for one worker, so nobody answers twice." }),
+      el("h3", { text: "One link per worker" }),
+      el("p", { class: "hint", text: "Each link works for one worker, so nobody answers twice." }),
       el(
         "div",
         { class: "side-by-side" },
         el("div", { class: "field" }, el("label", { for: "count", text: "How many" }), count),
         el("div", { class: "field" }, el("label", { for: "expires", text: "Last day" }), day),
       ),
-      el("p", { class: "hint", id: "expires-hint", text: "The last day is in UTC. Left empty, links work until the campaign closes." }),
+      el("p", { class: "hint", id: "expires-hint", text: "The last day is in UTC. If it is empty, links work until the campaign closes." }),
       el("label", { class: "tick" }, sheet, el("span", {}, "With QR codes to print", el("span", { class: "hint", text: `For up to ${whole(MOST_CARDS)} links at once.` }))),
       el("p", { class: "actions" }, submit),
     );
@@ -221,7 +221,7 @@ class InvitesSection {
   /** @param {number} count @param {string} day the last one @param {boolean} codes */
   async makeSingle(count, day, codes) {
     if (codes && count > MOST_CARDS) {
-      throw new Problem(422, { detail: `cards can be made for ${whole(MOST_CARDS)} links at once: ask for fewer, or for links without codes` });
+      throw new Problem(422, { detail: `cards can be made for at most ${whole(MOST_CARDS)} links at once; make fewer links, or links without QR codes` });
     }
     const expires = day ? { expires_on: dayAfter(day) } : {};
     const made = await ask(`${this.path}/invites`, { method: "POST", body: { kind: "single", count, codes, ...expires } });
@@ -241,7 +241,7 @@ class InvitesSection {
     fill(
       this.single,
       el("h3", { tabindex: -1, text: `${counted(made.length, "link")}, made in this tab` }),
-      el("p", { class: "notice", text: "Copy or save them now: once this tab is closed nobody can show them again." }),
+      el("p", { class: "notice", text: "Copy or save them now. They cannot be shown again after you close this tab." }),
       el("ol", { class: "links" }, made.slice(0, SHOWN).map(({ link }) => el("li", {}, el("code", { text: link })))),
       more > 0 ? el("p", { class: "hint", text: `And ${whole(more)} more.` }) : null,
       el(
@@ -270,8 +270,8 @@ class InvitesSection {
     return el(
       "div",
       { class: "card" },
-      el("h3", { text: "End all links" }),
-      el("p", { class: "hint", text: "If a link got into the wrong hands. Reports that came through links stay." }),
+      el("h3", { text: "Revoke links" }),
+      el("p", { class: "hint", text: "Use this if a link was leaked. Reports already received are kept." }),
       this.button("Revoke all links", "danger", () => this.revoke()),
     );
   }
@@ -280,8 +280,8 @@ class InvitesSection {
     const sure = await confirmed({
       title: "Revoke all links to this campaign?",
       words: [
-        "Every link stops working at once, used ones too: workers who have not sent everything yet " +
-          "cannot go on. Reports that were sent stay. You can make new links afterwards.",
+        "Every link stops working at once, including used ones. Workers who have not sent everything yet " +
+"cannot continue. Reports already received are kept. You can make new links afterwards.",
       ],
       action: "Revoke all links",
     });
@@ -330,7 +330,7 @@ function countRows({ open, single, used }) {
   );
 }
 
-/** The interface names the first day on which a link no longer works. @param {string} day */
+/** The API takes the first day on which a link no longer works. @param {string} day */
 function dayAfter(day) {
   const next = new Date(`${day}T00:00:00Z`);
   next.setUTCDate(next.getUTCDate() + 1);

@@ -8,11 +8,11 @@ import { address, sectionElement } from "./sections.js";
 
 /** @import { Certainty, Coverage, Overview, Rejections, Rounds, Section, State } from "../requester/types.js" */
 
-/** Said where the policy hides which tasks a worker answered. */
+/** Shown if the policy hides which tasks a worker answered. */
 export const WHY_NO_COUNTS =
-  "This campaign’s policy hides which tasks a worker answered: everybody reports on every task they " +
-  "are given, answered or skipped. How many reports a task or a worker has therefore says nothing " +
-  "about answers, and is not shown.";
+  "This campaign’s policy hides which tasks a worker answered: workers send a report for every task " +
+"they get, answered or skipped. The number of reports of a task or worker therefore says nothing " +
+"about answers and is not shown.";
 
 /** @returns {Section} */
 export function overviewSection() {
@@ -36,7 +36,7 @@ export function overviewSection() {
 }
 
 /**
- * The campaign in one sentence, for whoever listens.
+ * The campaign in one sentence, for screen readers.
  *
  * @param {State} state
  */
@@ -60,7 +60,7 @@ function largeFigures({ workers, reports, certainty, tasks, reports_waiting: wai
 }
 
 /**
- * Where inference stands, and what more answers would do.
+ * The state of inference, and the effect of more answers.
  *
  * @param {Overview} overview
  * @param {string} state
@@ -80,9 +80,9 @@ function progressOf(overview, state) {
 
 /** @type {Record<string, string>} */
 const NOTHING_YET = {
-  draft: "This campaign is a draft: it takes reports once you open it.",
-  open: "No report has come in yet. Truths appear a few seconds after the first ones.",
-  closed: "This campaign was closed before any report came in.",
+  draft: "This campaign is a draft. It accepts reports once you open it.",
+  open: "No reports yet. Truths appear a few seconds after the first reports.",
+  closed: "This campaign was closed before any report arrived.",
 };
 
 /** @param {Overview} overview */
@@ -90,9 +90,9 @@ function convergence({ summary, changed, certainty }) {
   if (!summary) return "";
   const news = changed ? ` ${moved(changed, certainty?.kind === "standard_error")}` : "";
   const steady = summary.settled
-    ? "The truths have come to rest: further reports hardly change them."
-    : "Further reports may still change truths.";
-  const rest = summary.converged ? "came to rest after" : "was stopped after";
+    ? "The truths have settled: more reports hardly change them."
+    : "More reports may still change the truths.";
+  const rest = summary.converged ? "converged after" : "was stopped after";
   const left = summary.left_out ? ` It could not use ${counted(summary.left_out, "report")}.` : "";
   return `${steady}${news} The method, ${summary.method}, ${rest} ${counted(summary.rounds, "round")}.${left}`;
 }
@@ -107,14 +107,14 @@ function moved({ share, since }, isNumeric) {
 
 /** @param {Overview} overview */
 function coverageOf({ coverage, tasks }) {
-  const head = el("h3", { text: "How the reports spread over the tasks" });
-  if (!coverage.most) return [head, el("p", { class: "hint", text: "No report has come in yet." })];
+  const head = el("h3", { text: "Coverage" });
+  if (!coverage.most) return [head, el("p", { class: "hint", text: "No reports yet." })];
   const { most } = coverage;
   return [
     head,
     el("p", { class: "hint", text: spreadWords(coverage, tasks) }),
     heatStrip({
-      title: "Reports per task, in the order of the tasks",
+      title: "Reports per task, in task order",
       cells: coverage.strip.map(({ first, last, mean }) => ({
         label: first === last ? first : `${first} to ${last}`,
         value: mean,
@@ -122,7 +122,7 @@ function coverageOf({ coverage, tasks }) {
       format: figure,
     }),
     histogram({
-      title: "Tasks by how many reports they have",
+      title: "Tasks by number of reports",
       bars: coverage.histogram.map(({ answers, tasks: count }, i) => ({
         label: level(answers, (coverage.histogram[i + 1]?.answers ?? most + 1) - 1),
         value: count,
@@ -138,20 +138,20 @@ function spreadWords({ untouched, least, median, most }, tasks) {
     ? `${whole(untouched)} of ${counted(tasks, "task")} ${untouched === 1 ? "has" : "have"} no report yet. `
     : "";
   if (least === most) return `Every task has ${counted(most ?? 0, "report")}.`;
-  return `${none}From ${whole(least ?? 0)} to ${counted(most ?? 0, "report")} a task; half of the tasks have ${figure(median ?? 0)} or more.`;
+  return `${none}Tasks have from ${whole(least ?? 0)} to ${counted(most ?? 0, "report")}. Half of the tasks have ${figure(median ?? 0)} or more.`;
 }
 
-/** Where there are many levels, one stands for several. @param {number} from @param {number} to */
+/** Merges levels if there are many. @param {number} from @param {number} to */
 const level = (from, to) => (from === to ? whole(from) : `${whole(from)}–${whole(to)}`);
 
 function noCoverage() {
-  return [el("h3", { text: "How the reports spread over the tasks" }), el("p", { text: WHY_NO_COUNTS })];
+  return [el("h3", { text: "Coverage" }), el("p", { text: WHY_NO_COUNTS })];
 }
 
 /** @param {Certainty | null} certainty @param {string | null} unit */
 function certaintyOf(certainty, unit) {
-  const head = el("h3", { text: "How sure the truths are" });
-  if (!certainty) return [head, el("p", { class: "hint", text: "There are no truths yet." })];
+  const head = el("h3", { text: "Certainty" });
+  if (!certainty) return [head, el("p", { class: "hint", text: "No truths yet." })];
   return [head, el("p", { class: "hint", text: settledWords(certainty, unit) }), certaintyChart(certainty)];
 }
 
@@ -175,7 +175,7 @@ export function certaintyChart({ kind, histogram: bars }) {
 }
 
 /**
- * Bars from at most a half on: where all truths are sure, one bar alone would fill the drawing.
+ * Bars that start at 0.5 or lower: if all truths are certain, a single bar would fill the chart.
  *
  * @param {Certainty["histogram"]} bars
  */
@@ -190,7 +190,7 @@ function padded(bars) {
 
 // Sealed campaigns: truths appear once, after the opening, so progress towards it is shown.
 
-/** The campaign in one sentence, for whoever listens. @param {Rounds} rounds */
+/** The campaign in one sentence, for screen readers. @param {Rounds} rounds */
 const sealedSentence = (rounds) => `${counted(rounds.uploads, "upload")}, ${whole(rounds.checked)} checked. ${roundWords(rounds)}`;
 
 /** @param {Overview} overview @param {Rounds} rounds */
@@ -203,45 +203,45 @@ function sealedFigures({ certainty, tasks }, { uploads, checked, waiting }) {
   ];
 }
 
-/** Where it stands. @param {Overview} overview @param {Rounds} rounds */
+/** The current state. @param {Overview} overview @param {Rounds} rounds */
 function sealedProgress(overview, rounds) {
   const { summary } = overview;
-  const [words, way] = [roundWords(rounds), el("a", { href: address("rounds"), text: "How the rounds stand" })];
+  const [words, way] = [roundWords(rounds), el("a", { href: address("rounds"), text: "See the progress" })];
   if (summary?.problem) return [el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }), el("p", {}, way)];
   if (summary) return [el("p", { text: `${words} The method was ${summary.method}.` })];
-  return [el("p", { class: "forecast", text: words }), el("p", {}, "Answers are sealed: truths appear once, after you have closed the campaign and the keyholders have opened the total. ", way, ".")];
+  return [el("p", { class: "forecast", text: words }), el("p", {}, "Answers are sealed. Truths appear once, after you have closed the campaign and the keyholders have opened the total. ", way, ".")];
 }
 
 // Refused submissions, with a reason and a remedy for each.
 
 /** @type {Record<string, string>} */
 const REMEDIES = {
-  malformed: "Somebody’s software sends what no report looks like. The page and the command line of this release do not.",
-  oversize: "Somebody’s software sends more than any report can be. Nothing is needed from you.",
-  unsupported: "Somebody’s software sends reports in another form. It should use the documented interface.",
-  no_credential: "The link was cut off before the #. Send it again, whole: the part after the # is the invite.",
-  bad_credential: "The invite is unknown here, or was revoked. Send a new link.",
+  malformed: "A client sent something that is not a report. The page and the command line of this release do not do this.",
+  oversize: "A client sent more data than a report can have. You do not need to do anything.",
+  unsupported: "A client sent reports in an unsupported format. It should use the documented API.",
+  no_credential: "The link was cut off before the #. Send the whole link again: the part after the # is the invite.",
+  bad_credential: "The invite is unknown or was revoked. Send a new link.",
   invite_expired: "The link’s last day has passed. Make new links with a later day, or without one.",
-  invite_used: "A link for one worker was used by a second one. Give each worker a link of their own, or use the open link.",
-  not_open: "Reports came before the campaign opened, or after it closed. A closed campaign stays closed.",
-  quota_reached: "As many workers as you allowed have taken part. The quota cannot be changed once a campaign is open.",
-  foreign_policy: "The worker’s software was made for another promise than this campaign’s. Reloading the page helps.",
-  simulated: "Noise from a seed protects nobody: simulated reports belong into simulated campaigns, real ones into real campaigns.",
-  not_admitted: "The reports are not what this policy’s randomiser sends, or are on other tasks than the worker was given.",
-  already_reported: "A worker reported on the same tasks again. The first report counts, and nothing is lost.",
-  conflict: "Two different reports had one identifier. The first one counts.",
-  erased: "The worker had taken this report back. That is their right, and it stays back.",
-  busy: "More came at once than could be written. Software waits a second and sends again by itself.",
-  unavailable: "The server’s storage was full or did not answer. Ask whoever runs it.",
+  invite_used: "A second worker used a link for one worker. Give each worker their own link, or use the open link.",
+  not_open: "Reports arrived before the campaign opened or after it closed. A closed campaign cannot be opened again.",
+  quota_reached: "The maximum number of workers has been reached. It cannot be changed once a campaign is open.",
+  foreign_policy: "The worker’s software used another policy than this campaign’s. The worker should reload the page.",
+  simulated: "Seeded noise protects nobody. Simulated reports are accepted only by simulated campaigns, real reports only by real ones.",
+  not_admitted: "The reports do not match this policy’s mechanism, or are for tasks that the worker was not given.",
+  already_reported: "A worker reported on the same tasks again. The first report counts.",
+  conflict: "Two different reports had the same identifier. The first one counts.",
+  erased: "The worker deleted this report. It is not stored again.",
+  busy: "Too many reports arrived at once. Clients wait a second and send again automatically.",
+  unavailable: "The server’s storage was full or did not respond. Ask the operator.",
 };
 
 /** @param {Rejections} rejections */
 function rejectionRows({ rejections, total }) {
-  const head = el("h3", { text: "What was refused" });
-  if (total === 0) return [head, el("p", { class: "hint", text: "Nothing so far." })];
+  const head = el("h3", { text: "Refused submissions" });
+  if (total === 0) return [head, el("p", { class: "hint", text: "None so far." })];
   return [
     head,
-    el("p", { class: "hint", text: `${counted(total, "submission")} refused; software tries some of them again.` }),
+    el("p", { class: "hint", text: `${counted(total, "submission")} refused. Clients send some of them again.` }),
     el(
       "dl",
       { class: "reasons" },

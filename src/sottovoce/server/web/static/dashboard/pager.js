@@ -1,10 +1,10 @@
-// The pager of a table that is on the server. Its links stay the same elements while pages turn, so the
-// focus stays on them; the arrow keys turn pages too.
+// The pager of a table on the server. Its links keep their elements when the page changes, so they
+// keep the focus. The arrow keys change the page too.
 
 import { el } from "../requester/elements.js";
 import { whole } from "../requester/formats.js";
 
-/** Rows of a page. */
+/** Rows per page. */
 export const ROWS = 50;
 
 export class Pager {
@@ -42,7 +42,7 @@ export class Pager {
     return [1, this.page - 1, this.page + 1, this.pages];
   }
 
-  /** A link that leads nowhere keeps its place and the focus. @param {HTMLAnchorElement} link @param {number} page */
+  /** A disabled link keeps its place and the focus. @param {HTMLAnchorElement} link @param {number} page */
   point(link, page) {
     const leads = this.leads(page);
     link.href = this.addressOf(leads ? page : this.page);
@@ -67,7 +67,7 @@ export class Pager {
 /** @param {number} total */
 export const pagesOf = (total) => Math.max(1, Math.ceil(total / ROWS));
 
-/** The page that an address asks for. @param {URLSearchParams} query */
+/** The page number in an address. @param {URLSearchParams} query */
 export function pageOf(query) {
   const page = Number(query.get("page") ?? 1);
   return Number.isSafeInteger(page) && page >= 1 && page <= 1e6 ? page : 1;

@@ -11,7 +11,7 @@ import { sectionElement } from "./sections.js";
 
 /** @import { Rounds, Seat, Section, State } from "../requester/types.js" */
 
-/** Dropped uploads that are written out. */
+/** How many dropped uploads are listed. */
 const SHOWN = 20;
 /** Digits of a pseudonym that are enough to tell two workers apart. */
 const SHORT = 8;
@@ -28,7 +28,7 @@ class RoundsSection {
     this.title = "Rounds";
     this.path = path;
     this.changed = changed;
-    /** @type {Rounds | null} as they were last heard of */
+    /** @type {Rounds | null} the last known ones */
     this.rounds = null;
     this.progress = el("div");
     this.problem = el("p", { class: "notice bad", role: "alert", hidden: true });
@@ -39,7 +39,7 @@ class RoundsSection {
     this.dropped = el("div", { class: "card" });
     this.cards = el("div", { class: "stack" }, this.keyholders, this.links.element, this.dropped);
     this.body = el("div", {}, this.progress, this.actions, this.problem, this.figures, this.cards);
-    this.none = el("p", { text: "This campaign is a draft: its keyholders can begin once you open it." });
+    this.none = el("p", { text: "This campaign is a draft. Its keyholders can start once you open it." });
     this.element = sectionElement("rounds", "Rounds", this.none, this.body);
   }
 
@@ -72,7 +72,7 @@ class RoundsSection {
     this.order(phase === "dealing");
   }
 
-  /** What has to be done first stands first. @param {boolean} linksFirst */
+  /** The next action comes first. @param {boolean} linksFirst */
   order(linksFirst) {
     const [first, second] = linksFirst ? [this.links.element, this.keyholders] : [this.keyholders, this.links.element];
     if (this.cards.firstElementChild !== first) second.before(first);
@@ -83,7 +83,7 @@ class RoundsSection {
     const { phase, waiting, checked, minimum } = rounds;
     const isOver = ["opening", "opened", "dead"].includes(phase);
     if (campaign.state === "open" && !isOver && isEnough(rounds)) return [this.button("Close, and open the total", "quiet", () => this.close())];
-    if (campaign.published) return [el("p", { text: "The truths are published: workers can read them, and weigh their own answers." })];
+    if (campaign.published) return [el("p", { text: "The truths are published. Workers can read them and compute their own weights." })];
     if (phase === "opened") return overview.summary ? [this.button("Publish the truths to workers", "", () => this.publish())] : [el("p", { class: "hint busy", text: "The truths are being computed" })];
     if (campaign.state === "closed" && !isOver && waiting > 0 && checked >= minimum) {
       return [this.button(`Open without ${counted(waiting, "unchecked upload")}`, "danger", () => this.openWithout(waiting))];
@@ -100,11 +100,11 @@ class RoundsSection {
     const sure = await confirmed({
       title: `Open the total without ${counted(waiting, "upload")}?`,
       words: [
-        `What ${waiting === 1 ? "a worker has" : `${whole(waiting)} workers have`} sent is given up for good: it will be in no truth, ` +
-          "and it cannot be added later, since only one total is ever opened.",
-        "If a keyholder is only away for a while, waiting for it loses nothing.",
+        `The uploads of ${waiting === 1 ? "one worker" : `${whole(waiting)} workers`} are discarded for good: they count in no truth ` +
+"and cannot be added later, because only one total is ever opened.",
+        "If a keyholder is only temporarily offline, wait for it: waiting loses nothing.",
       ],
-      action: `Give up ${counted(waiting, "upload")}`,
+      action: `Discard ${counted(waiting, "upload")}`,
     });
     if (!sure) return;
     await ask(`${this.path}/rounds/open-without`, { method: "POST" });
@@ -114,7 +114,7 @@ class RoundsSection {
   async publish() {
     const sure = await confirmed({
       title: "Publish the truths to workers?",
-      words: ["Whoever has a link or took part can then read the truth of every task, and compute on the own device how often it agreed. This cannot be taken back."],
+      words: ["Anyone who has a link or took part can then read the truth of every task, and compute on their own device how often they agreed. This cannot be undone."],
       action: "Publish the truths",
     });
     if (!sure) return;
@@ -142,10 +142,10 @@ class RoundsSection {
   }
 }
 
-/** A sentence in which commands stand between backticks. @param {string} text */
+/** A sentence with commands in backticks. @param {string} text */
 const coded = (text) => text.split("`").map((part, at) => (at % 2 ? el("code", { text: part }) : part));
 
-/** Whether there may be enough for a total. @param {Rounds} rounds */
+/** Whether there can be enough uploads for a total. @param {Rounds} rounds */
 const isEnough = ({ uploads, dropped, minimum }) => uploads - dropped.length >= minimum;
 
 /** @param {Rounds} rounds */
@@ -176,7 +176,7 @@ function keyholdersOf({ keyholders, quorum: { needed, opened } }) {
       el("h3", { text: "Keyholders" }),
       el("p", { class: "quorum" }, el("span", { class: "dots", "aria-hidden": "true" }, dots), opened > needed ? `${whole(opened)} shares in, ${whole(needed)} needed` : `${whole(opened)} of ${whole(needed)} shares in`)),
     keyholderTable(keyholders),
-    el("p", { class: "fine", text: `All ${whole(keyholders.length)} have to deal noise and confirm what was checked; then any ${whole(needed)} open the total.` }),
+    el("p", { class: "fine", text: `All ${whole(keyholders.length)} must deal noise and confirm the checks. Then any ${whole(needed)} can open the total.` }),
   ];
 }
 
@@ -185,7 +185,7 @@ function droppedOf({ dropped }) {
   const more = dropped.length - SHOWN;
   return [
     el("h3", { text: "Dropped uploads" }),
-    el("p", { class: "hint", text: "The keyholders found that these are no valid answers. They are in no total." }),
+    el("p", { class: "hint", text: "The keyholders found that these are not valid answers. They are in no total." }),
     el("dl", { class: "reasons" }, dropped.slice(0, SHOWN).map(({ worker, words }) =>
       el("div", {}, el("dt", {}, "Worker ", el("code", { title: worker, text: `${worker.slice(0, SHORT)}…` })), el("dd", { text: sentence(words) })))),
     ...(more > 0 ? [el("p", { class: "hint", text: `And ${whole(more)} more.` })] : []),
@@ -195,7 +195,7 @@ function droppedOf({ dropped }) {
 // The five steps, and the current one in words.
 
 const STEPS = ["Dealing noise", "Collecting", "Checking", "Opening", "Opened"];
-/** Checking is done again and again while answers are collected. @type {Record<Rounds["phase"], number>} */
+/** Checking repeats while answers are collected. @type {Record<Rounds["phase"], number>} */
 const AT = { dealing: 0, collecting: 1, checking: 2, closing: 2, opening: 3, opened: 4, dead: 0 };
 
 /** @param {Rounds} rounds */
@@ -206,45 +206,45 @@ function stepLine({ phase }) {
       el("span", { text: name }), at < here && el("span", { class: "unseen", text: ", done" }))));
 }
 
-/** What happens now, and what to do about it. @param {Rounds} rounds */
+/** The current phase, and what to do. @param {Rounds} rounds */
 export function roundWords(rounds) {
   const { phase, waiting, checked, minimum, quorum } = rounds;
   switch (phase) {
     case "dealing":
       return dealingWords(rounds);
     case "collecting":
-      return `All noise is dealt. Workers can answer; keyholders check from time to time what has come in.${short(checked, minimum)}`;
+      return `All noise is dealt. Workers can answer. Keyholders check new uploads from time to time.${short(checked, minimum)}`;
     case "checking":
-      return `Keyholders are checking ${counted(waiting, "upload")}. They see shares of it, and no answer.`;
+      return `Keyholders are checking ${counted(waiting, "upload")}. They see shares, not answers.`;
     case "closing":
       return closingWords(rounds);
     case "opening":
-      return `${whole(quorum.opened)} of ${whole(quorum.needed)} shares of the total are in. ${quorum.opened < quorum.needed ? "The other keyholders have to be running." : "Truths follow in a moment."}`;
+      return `${whole(quorum.opened)} of ${whole(quorum.needed)} shares of the total are in. ${quorum.opened < quorum.needed ? "The other keyholders must be running." : "Truths follow in a moment."}`;
     case "opened":
-      return `The total of ${counted(checked, "worker")} is open. Nothing else will ever be opened of this campaign.`;
+      return `The total of ${counted(checked, "worker")} is open. Nothing else of this campaign will ever be opened.`;
     case "dead":
-      return "This campaign has ended without a total: nothing that was sent can ever be opened. Draft it again, with keyholders that can be relied on.";
+      return "This campaign has ended without a total. Nothing that was sent can ever be opened. Create it again with reliable keyholders.";
   }
 }
 
 /** @param {Rounds} rounds */
 function dealingWords({ keyholders }) {
   const missing = keyholders.filter(({ dealt }) => !dealt).map(({ name }) => name);
-  if (missing.length === 0) return "All noise is dealt, and the keyholders are checking each other’s.";
-  return `Waiting for the noise of ${listed(missing)}. Workers may answer meanwhile; without everybody’s noise nothing is ever opened.`;
+  if (missing.length === 0) return "All noise is dealt. The keyholders are checking it.";
+  return `Waiting for the noise of ${listed(missing)}. Workers can already answer. Nothing is opened without every keyholder’s noise.`;
 }
 
 /** @param {Rounds} rounds */
 function closingWords({ waiting, checked, minimum }) {
   if (waiting) return `The campaign is closed. Once the last ${counted(waiting, "upload")} ${waiting === 1 ? "is" : "are"} checked, the total is opened.`;
-  if (checked < minimum) return "The campaign is closed, and its total stays shut: too few uploads passed.";
-  return "The campaign is closed. Everything is checked, and the total is about to be opened.";
+  if (checked < minimum) return "The campaign is closed. Its total cannot be opened: too few uploads passed the checks.";
+  return "The campaign is closed. Everything is checked, and the total will be opened next.";
 }
 
 /** @param {number} checked @param {number} minimum */
 function short(checked, minimum) {
   const missing = minimum - checked;
-  return missing > 0 ? ` ${counted(missing, "more upload")} must pass before a total may be opened.` : "";
+  return missing > 0 ? ` ${counted(missing, "more upload")} must pass the checks before a total can be opened.` : "";
 }
 
 // The table of keyholders and what each has done.
@@ -253,9 +253,9 @@ const COLUMNS = ["Keyholder", "Seen", "Noise", "Confirmed", "Share"];
 
 /** @param {Seat[]} keyholders */
 function keyholderTable(keyholders) {
-  // The roles are said, since a phone lays the rows out as grids.
+  // Explicit roles, because rows are grids on phones.
   return el("table", { class: "keyholders", role: "table" },
-    el("caption", { class: "unseen", text: "What each keyholder has done" }),
+    el("caption", { class: "unseen", text: "Keyholders and their progress" }),
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map((text) => el("th", { scope: "col", role: "columnheader", text })))),
     el("tbody", { role: "rowgroup" }, keyholders.map(seatRow)),
   );
@@ -286,7 +286,7 @@ function mark(isDone, words) {
     words);
 }
 
-// Links for keyholders: each takes its seat with its link. New links end the old ones.
+// Links for keyholders: each takes its seat with its link. New links revoke the old ones.
 
 /** @typedef {{seat: number, name: string, link: string}} SeatLink */
 
@@ -308,10 +308,10 @@ class KeyholderLinks {
     fill(
       this.element,
       el("h3", { tabindex: -1, text: "Links for keyholders" }),
-      el("p", { class: "hint" }, "Send each keyholder its own link. It runs ", el("code", { text: "sottovoce keyholder serve 'LINK'" }), " and leaves that running. A link alone opens nothing: it takes the keyholder’s keys too."),
+      el("p", { class: "hint" }, "Send each keyholder its own link. The keyholder runs ", el("code", { text: "sottovoce keyholder serve 'LINK'" }), " and leaves it running. A link alone opens nothing: the keyholder’s keys are needed too."),
       links.length ? this.list(links) : null,
       links.length ? this.button("Make new links", "quiet", () => this.again()) : this.button("Make the links", "", () => this.make()),
-      el("p", { class: "fine", text: links.length ? "This tab remembers them until you close it. The server keeps only their hashes." : "Are there links already? New ones replace them." }),
+      el("p", { class: "fine", text: links.length ? "This tab keeps them until you close it. The server stores only their hashes." : "New links replace existing ones." }),
     );
   }
 
@@ -324,7 +324,7 @@ class KeyholderLinks {
   async again() {
     const sure = await confirmed({
       title: "Make new links for all keyholders?",
-      words: ["The links that they have stop working at once: each keyholder must be given its new one. What they have done stays."],
+      words: ["The current links stop working at once. Send each keyholder its new link. Their progress is kept."],
       action: "Make new links",
     });
     if (sure) await this.make();
@@ -338,10 +338,10 @@ class KeyholderLinks {
   }
 }
 
-// Closing cannot be undone, so a dialog says first what it means.
+// Closing cannot be undone, so a dialog explains it first.
 
 /**
- * Closes the campaign if the person wants it; tells what to say then, or nothing.
+ * Closes the campaign if the user confirms. Returns the message to show, or nothing.
  *
  * @param {string} path
  * @param {Rounds | null} rounds of a sealed campaign
@@ -350,21 +350,21 @@ export async function closeCampaign(path, rounds) {
   const sure = await confirmed({
     title: "Close this campaign for good?",
     words: [
-      "No report is taken from then on. Workers are told that it is over, so a closed campaign " +
-        "does not open again.",
-      ...(rounds ? openingWords(rounds) : ["Truths, weights and exports stay."]),
+      "No more reports are accepted. Workers see that the campaign is over, so it " +
+"cannot be opened again.",
+      ...(rounds ? openingWords(rounds) : ["Truths, weights and exports are kept."]),
     ],
     action: "Close it for good",
   });
   if (!sure) return "";
   await ask(`${path}/close`, { method: "POST" });
-  return rounds ? "Closed. The keyholders open the total once everything is checked." : "Closed. The last reports are still being worked in.";
+  return rounds ? "Closed. The keyholders open the total once everything is checked." : "Closed. The last reports are still being processed.";
 }
 
 /** @param {Rounds} rounds */
 function openingWords({ uploads, dropped, minimum, quorum }) {
   const left = uploads - dropped.length;
   const missing = minimum - left;
-  if (missing > 0) return [`Only ${counted(left, "upload")} can be in the total, and the smallest set is ${whole(minimum)}: nothing that was sent could ever be opened. Wait for ${whole(missing)} more.`];
-  return [`Then the keyholders check the last uploads, and ${whole(quorum.needed)} of them open the total: once, and no other ever.`];
+  if (missing > 0) return [`Only ${counted(left, "upload")} can be in the total, and the minimum is ${whole(minimum)}. Nothing that was sent could ever be opened. Wait for ${whole(missing)} more.`];
+  return [`The keyholders then check the last uploads, and ${whole(quorum.needed)} of them open the total. Only this one total is ever opened.`];
 }

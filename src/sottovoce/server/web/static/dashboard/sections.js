@@ -1,11 +1,11 @@
-// The dashboard's sections: one is in sight, and each has its address. They are links, so that the
-// keyboard, a new tab and the browser's history do what they always do.
+// The dashboard's sections: one is visible, and each has its address. They are links, so that the
+// keyboard, new tabs and the browser's history work.
 
 import { el } from "../requester/elements.js";
 
 /** @import { Section, State } from "../requester/types.js" */
 
-/** A section's address, with what is chosen in it. @param {string} name @param {Record<string, string>} [query] */
+/** A section's address, with its selection. @param {string} name @param {Record<string, string>} [query] */
 export function address(name, query = {}) {
   const text = new URLSearchParams(query).toString();
   return `#${name}${text ? `?${text}` : ""}`;
@@ -27,7 +27,7 @@ export class Sections {
     addEventListener("hashchange", () => this.turn());
   }
 
-  /** There is news. @param {State} state */
+  /** Updates the visible section. @param {State} state */
   update(state) {
     const isFirst = this.state === null;
     this.state = state;
@@ -39,7 +39,7 @@ export class Sections {
     else this.current.update(state);
   }
 
-  /** What the address names, if the campaign has it. */
+  /** The section in the address, if the campaign has it. */
   begin() {
     const { section, query } = this.named();
     this.current = this.has(section) ? section : /** @type {Section} */ (this.sections[0]);
@@ -74,7 +74,7 @@ export class Sections {
   }
 
   /**
-   * What the address names. What names no section leaves the one in sight, as a link to #main does.
+   * The section in the address. Any other address, such as #main, keeps the visible section.
    *
    * @returns {{section: Section, query: URLSearchParams, isKnown: boolean}}
    */
@@ -86,7 +86,7 @@ export class Sections {
 }
 
 /**
- * A section's element, with its heading; `stamp` is put beside it in a simulated campaign.
+ * A section's element, with its heading; `stamp` follows it in a simulated campaign.
  *
  * @param {string} name
  * @param {string} title
@@ -102,7 +102,7 @@ export function sectionElement(name, title, ...children) {
   );
 }
 
-/** Stands on every section of a simulated campaign, and is printed; elsewhere it is not there. */
+/** Marks every section of a simulated campaign, also in print. */
 export function stamp() {
   return el("strong", { class: "stamp", text: "Simulated" });
 }

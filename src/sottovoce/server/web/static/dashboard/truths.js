@@ -1,5 +1,5 @@
-// Section Truths: the truth of every task, one page of rows at a time. The server sorts and cuts; the
-// page holds only the rows it shows.
+// Section Truths: the truth of every task, one page of rows at a time. The server sorts and pages;
+// the browser holds only the visible rows.
 
 import { el, fill, renew, svg } from "../requester/elements.js";
 import { counted, measured, percent, whole } from "../requester/formats.js";
@@ -11,7 +11,7 @@ import { address, sectionElement } from "./sections.js";
 
 /** @import { Section, State, Truth } from "../requester/types.js" */
 
-/** With more tasks than these their texts are not fetched: names are enough then. */
+/** With more tasks than this, their texts are not fetched; only names are shown. */
 const TEXTS = 1000;
 
 /** @param {string} path @returns {Section} */
@@ -34,8 +34,8 @@ class Truths {
     this.texts = null;
     this.pager = new Pager("truths", (page) => this.address({ page }));
     this.orders = [
-      el("a", { text: "In the tasks’ order" }),
-      el("a", { text: "Least sure first" }),
+      el("a", { text: "Task order" }),
+      el("a", { text: "Least certain first" }),
     ];
     this.about = el("div", { class: "card about" });
     this.head = el("tr");
@@ -108,7 +108,7 @@ class Truths {
       this.seen = news;
       this.fill(state, found.truths, found.total, texts);
     } catch {
-      // Another page was asked for, or the server is away: then the next look says so.
+      // Another page was requested, or the server does not respond: the next poll shows that.
     }
   }
 
@@ -141,7 +141,7 @@ class Truths {
     });
   }
 
-  /** What workers read of each task, where there are not too many. @param {State} state */
+  /** The texts of the tasks, unless there are too many. @param {State} state */
   textsOf({ campaign }) {
     if (campaign.tasks > TEXTS) return Promise.resolve(new Map());
     this.texts ??= ask(`${this.path}/tasks?limit=${TEXTS}`).then(({ tasks }) => textByTask(tasks));
@@ -149,14 +149,14 @@ class Truths {
   }
 }
 
-/** Instead of an empty table. */
+/** Shown instead of an empty table. */
 function sealedStill() {
   return el(
     "div",
     { class: "card" },
-    el("h3", { text: "The truths are sealed still" }),
-    el("p", { text: "They appear once, all together: after you have closed the campaign, when the keyholders have checked everything and opened the total. Until then nobody can know them, and neither can you." }),
-    el("p", { class: "actions" }, el("a", { class: "button quiet", href: address("rounds"), text: "How the rounds stand" })),
+    el("h3", { text: "The truths are still sealed" }),
+    el("p", { text: "They appear once, all together: after you have closed the campaign and the keyholders have checked everything and opened the total. Until then nobody can know them, not even you." }),
+    el("p", { class: "actions" }, el("a", { class: "button quiet", href: address("rounds"), text: "See the progress" })),
   );
 }
 
@@ -172,7 +172,7 @@ function heading(text, look) {
 
 // One row: the truth, its certainty in figures and as a gauge, and whether the task is settled.
 
-/** So many standard errors on either side hold the truth 95 times in 100, if errors are normal. */
+/** Standard errors on either side of a 95% interval, if errors are normal. */
 const NORMAL_95 = 1.959964;
 
 /** @param {Truth} truth @param {State} state @param {string | undefined} text @param {boolean} hidden */
@@ -189,7 +189,7 @@ function truthRow(truth, state, text, hidden) {
   );
 }
 
-/** Labels can be numbers too, and those are as they are. @param {Truth} truth @param {State} state */
+/** Labels can be numbers too; they are shown unchanged. @param {Truth} truth @param {State} state */
 function truthText({ truth, standard_error: error }, { campaign }) {
   if (campaign.domain.kind !== "numeric") return String(truth);
   const number = measured(Number(truth), error ?? 0);
@@ -222,7 +222,7 @@ function bar(share, threshold) {
   );
 }
 
-/** Two cells: how far a number may be off, and from where to where it reaches. @param {Truth} truth @param {State} state */
+/** Two cells: the margin of error of a number, and its interval. @param {Truth} truth @param {State} state */
 function spread({ truth, standard_error: error }, { campaign }) {
   const { low = 0, high = 1 } = campaign.domain;
   const value = Number(truth);

@@ -31,7 +31,7 @@ class Settings {
         "div",
         { class: "card" },
         el("h3", { text: "Webhooks" }),
-        el("p", { class: "hint", text: "Tell another program when the campaign closes, and when its truths no longer change. What is sent is signed." }),
+        el("p", { class: "hint", text: "Notify another program when the campaign closes and when its truths no longer change. Messages are signed." }),
         this.hooks,
         this.form(),
         this.problem,
@@ -41,7 +41,7 @@ class Settings {
         "div",
         { class: "card" },
         el("h3", { text: "For programs" }),
-        el("p", { class: "hint", text: "Everything these pages do goes through one documented interface." }),
+        el("p", { class: "hint", text: "These pages use only the documented API." }),
         el("p", { class: "actions" }, el("a", { class: "button quiet", href: place("api"), text: "API reference" })),
       ),
     );
@@ -85,7 +85,7 @@ class Settings {
   /** @param {Webhook} hook */
   hook({ id, address, deliveries }) {
     const last = deliveries[0];
-    const told = last ? `${last.event}: ${last.state.replace("_", " ")} after ${counted(last.attempts, "attempt")}` : "nothing was sent yet";
+    const told = last ? `${last.event}: ${last.state.replace("_", " ")} after ${counted(last.attempts, "attempt")}` : "nothing sent yet";
     return el(
       "li",
       {},
@@ -96,7 +96,7 @@ class Settings {
 
   /** @param {string} id @param {string} address */
   async remove(id, address) {
-    const sure = await confirmed({ title: "Remove this webhook?", words: [`${address} is told nothing more, not even what waits.`], action: "Remove it" });
+    const sure = await confirmed({ title: "Remove this webhook?", words: [`Nothing more is sent to ${address}, including waiting messages.`], action: "Remove it" });
     if (!sure) return;
     await ask(`${this.path}/webhooks/${id}`, { method: "DELETE" });
     await this.list();

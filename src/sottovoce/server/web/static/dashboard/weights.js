@@ -12,12 +12,12 @@ import { address, sectionElement } from "./sections.js";
 /** @import { Section, State, Worker } from "../requester/types.js" */
 
 const ACCURACY =
-  "A weight is the worker’s expected accuracy: the chance that a true answer of theirs, before it was " +
-  "randomised, is the truth.";
+  "A weight is the worker’s expected accuracy: the probability that a true answer of theirs, before it was " +
+"randomised, is the truth.";
 const VARIANCE =
-  "A weight compares the worker with the average one: at 2, the worker’s answers have half the variance " +
-  "of the average worker’s. The noise that protects them is accounted for.";
-const RELATIVE = "The higher, the nearer the worker’s reports are to the truths.";
+  "A weight compares the worker with the average: at 2, the worker’s answers have half the variance " +
+"of an average worker’s. The noise that protects them is accounted for.";
+const RELATIVE = "Higher means that the worker’s reports are closer to the truths.";
 
 /** @type {Record<string, string>} */
 const MEANINGS = {
@@ -91,7 +91,7 @@ class Weights {
       this.seen = news;
       this.fill(state, found.workers, found.total);
     } catch {
-      // Another page was asked for, or the server is away: then the next look says so.
+      // Another page was requested, or the server does not respond: the next poll shows that.
     }
   }
 
@@ -109,16 +109,16 @@ class Weights {
   }
 }
 
-/** Where nobody can weigh workers but themselves. */
+/** Shown for sealed campaigns, where only workers can compute their weights. */
 function ownWeights() {
   return [
     el(
       "div",
       { class: "card" },
       el("h3", { text: "Workers compute their own weights" }),
-      el("p", { text: "Only totals are opened, so nobody can see how well one worker did. Once you have published the truths, each worker can compare its own answers with them, on its own device:" }),
+      el("p", { text: "Only totals are opened, so nobody can see how well one worker did. After you have published the truths, workers can compare their own answers with them, on their own devices:" }),
       el("pre", { tabindex: 0 }, el("code", { text: "sottovoce weigh LINK --answers answers.csv" })),
-      el("p", { class: "hint", text: "No weight is sent to anybody." }),
+      el("p", { class: "hint", text: "No weight is sent to anyone." }),
     ),
   ];
 }
@@ -128,13 +128,13 @@ function aboutWeights({ overview }) {
   const { weights, summary, coverage } = overview;
   const why = coverage.hidden ? el("p", { class: "hint", text: WHY_NO_COUNTS }) : "";
   if (weights.why_none !== null) {
-    return [el("div", { class: "card" }, el("h3", { text: "There are no weights" }), el("p", { text: weights.why_none })), why];
+    return [el("div", { class: "card" }, el("h3", { text: "No weights" }), el("p", { text: weights.why_none })), why];
   }
   if (weights.workers === 0 || !summary) return [el("p", { text: "Nobody has taken part yet." }), why];
   const meaning = MEANINGS[summary.method ?? ""] ?? RELATIVE;
   return [
     el("p", { class: "measure", text: `${meaning} Weights are estimates from noisy reports: read them as a group, not as a judgement on one person.` }),
-    el("p", { class: "hint measure", text: "Workers have pseudonyms that are for this campaign only. They are listed by pseudonym, so the order tells nothing." }),
+    el("p", { class: "hint measure", text: "Workers have pseudonyms for this campaign only. They are sorted by pseudonym, so the order reveals nothing." }),
     why,
     el(
       "div",

@@ -13,9 +13,9 @@ const MOST_WORKERS = 2 ** 31 - 1;
 
 /** @type {{value: Draft["kind"], name: string, hint: string}[]} */
 const KINDS = [
-  { value: "categorical", name: "Labels", hint: "One of some words, none of which is more than another: oak, birch, lime." },
-  { value: "ordinal", name: "Labels in an order", hint: "From least to most: never, seldom, often, always." },
-  { value: "numeric", name: "Numbers", hint: "A number in a range you name: 0 to 100 metres." },
+  { value: "categorical", name: "Labels", hint: "One word from a list without order: oak, birch, lime." },
+  { value: "ordinal", name: "Ordered labels", hint: "From least to most: never, seldom, often, always." },
+  { value: "numeric", name: "Numbers", hint: "A number in a range: 0 to 100 metres." },
 ];
 
 /**
@@ -29,8 +29,8 @@ export function answersStep(draft, keep) {
     seen.update();
     keep();
   };
-  const title = field("Title", el("input", { value: draft.title, maxlength: 200, autocomplete: "off" }), "What workers see first, and what you find it by.");
-  const question = field("Question", el("textarea", { rows: 3, maxlength: 5000 }, draft.question), "It is asked of every task. Plain text.");
+  const title = field("Title", el("input", { value: draft.title, maxlength: 200, autocomplete: "off" }), "Workers see it first, and your campaigns are listed by it.");
+  const question = field("Question", el("textarea", { rows: 3, maxlength: 5000 }, draft.question), "The same question for every task. Plain text.");
   bind(title.input, (value) => (draft.title = value), changed);
   bind(question.input, (value) => (draft.question = value), changed);
   const labels = labelsEditor(draft.labels, changed);
@@ -51,8 +51,8 @@ export function answersStep(draft, keep) {
   );
   const check = () => {
     const fine = [
-      title.say(draft.title.trim() ? "" : "Give it a title."),
-      question.say(draft.question.trim() ? "" : "Write the question."),
+      title.say(draft.title.trim() ? "" : "Enter a title."),
+      question.say(draft.question.trim() ? "" : "Enter the question."),
       draft.kind === "numeric" ? numbers.check() : labels.check(),
       ends.check(),
     ];
@@ -87,35 +87,35 @@ function numbersEditor({ numbers }, changed) {
     return one;
   };
   const [low, high] = [made("low", "Lowest", "", "text"), made("high", "Highest", "", "text")];
-  const [step, unit] = [made("step", "Step", "Empty: any number."), made("unit", "Unit", "m, °C, years …", "text")];
+  const [step, unit] = [made("step", "Step", "Leave empty for any number."), made("unit", "Unit", "m, °C, years …", "text")];
   const element = el("fieldset", { class: "field" }, el("legend", { text: "Numbers" }),
-    el("p", { class: "hint", text: "The range is public. The wider it is, the more noise hides a number in it." }),
+    el("p", { class: "hint", text: "The range is public. A wider range needs more noise." }),
     el("div", { class: "side-by-side" }, low.element, high.element, step.element, unit.element));
   const check = () => {
     const [from, to, by] = [numberOf(numbers.low), numberOf(numbers.high), numberOf(numbers.step)];
     const isWhole = Math.abs((to - from) / by - Math.round((to - from) / by)) < 1e-6;
     return [
-      low.say(Number.isFinite(from) ? "" : "Write a number."),
-      high.say(!Number.isFinite(to) ? "Write a number." : to <= from ? "This must be more than the lowest." : ""),
-      step.say(!numbers.step.trim() || (by > 0 && isWhole) ? "" : by > 0 ? "Whole steps must lead from the lowest to the highest." : "Write a number above 0, or nothing."),
+      low.say(Number.isFinite(from) ? "" : "Enter a number."),
+      high.say(!Number.isFinite(to) ? "Enter a number." : to <= from ? "Must be greater than the lowest." : ""),
+      step.say(!numbers.step.trim() || (by > 0 && isWhole) ? "" : by > 0 ? "The range must be a whole number of steps." : "Enter a number above 0, or leave it empty."),
     ].every(Boolean);
   };
   return { element, check, unit };
 }
 
-/** When it ends by itself. @param {Draft} draft @param {() => void} changed */
+/** When the campaign closes automatically. @param {Draft} draft @param {() => void} changed */
 function ending(draft, changed) {
-  const day = field("Closes on", el("input", { type: "date", value: draft.closesOn }), "The first day (UTC) on which no report is taken. Empty: you close it.");
-  const quota = field("Most workers", el("input", { value: draft.quota, inputmode: "numeric", autocomplete: "off" }), "Empty: as many as come.");
+  const day = field("Closes on", el("input", { type: "date", value: draft.closesOn }), "The first day (UTC) on which no reports are accepted. Leave empty to close it yourself.");
+  const quota = field("Maximum number of workers", el("input", { value: draft.quota, inputmode: "numeric", autocomplete: "off" }), "Leave empty for no limit.");
   bind(day.input, (value) => (draft.closesOn = value), changed);
   bind(quota.input, (value) => (draft.quota = value.trim()), changed);
-  const element = el("details", { class: "more", open: Boolean(draft.closesOn || draft.quota) }, el("summary", { text: "When it ends" }),
+  const element = el("details", { class: "more", open: Boolean(draft.closesOn || draft.quota) }, el("summary", { text: "End of the campaign" }),
     el("div", { class: "side-by-side" }, day.element, quota.element));
   const check = () => {
     const many = draft.quota ? wholeNumber(draft.quota, 1, MOST_WORKERS) : 1;
     const today = new Date().toISOString().slice(0, 10);
     const fine = [
-      day.say(draft.closesOn && draft.closesOn <= today ? "This day has begun already. Choose a later one." : ""),
+      day.say(draft.closesOn && draft.closesOn <= today ? "This day has already begun. Choose a later one." : ""),
       quota.say(typeof many === "string" ? many : ""),
     ].every(Boolean);
     if (!fine) element.open = true;
@@ -195,15 +195,15 @@ function labelsEditor(labels, changed) {
     const twice = trimmed.findIndex((label, at) => trimmed.indexOf(label) < at);
     const wrong = empty >= 0 ? empty : twice;
     inputs().forEach((input, at) => (at === wrong ? input.setAttribute("aria-invalid", "true") : input.removeAttribute("aria-invalid")));
-    error.textContent = empty >= 0 ? `Label ${empty + 1} is empty. Write something or remove it.`
-      : twice >= 0 ? `“${trimmed[twice]}” is there twice. Labels must differ from each other.` : "";
+    error.textContent = empty >= 0 ? `Label ${empty + 1} is empty. Enter a text or remove it.`
+      : twice >= 0 ? `“${trimmed[twice]}” appears twice. Labels must be different.` : "";
     return wrong < 0;
   };
   const say = (/** @type {string} */ words) => {
     error.textContent = words;
   };
   const element = el("fieldset", { class: "field" }, el("legend", { text: "Labels" }),
-    el("p", { class: "hint", text: "What people choose from, in this order. Enter adds one; paste several lines to add many." }),
+    el("p", { class: "hint", text: "The choices, in this order. Press Enter to add one, or paste several lines." }),
     list, error, el("div", { class: "actions" }, add));
   return { element, check, say };
 }

@@ -1,5 +1,5 @@
-// The draft of a campaign: kept by this tab, so that a reload loses nothing, and written to the server
-// at each step.
+// The draft of a campaign: stored in this tab, so that a reload loses nothing, and written to the
+// server at each step.
 
 import { isSealed, mechanismName, SEALED } from "../requester/policy.js";
 import { ask } from "../requester/requests.js";
@@ -22,16 +22,16 @@ import { ask } from "../requester/requests.js";
  * @property {"categorical" | "ordinal" | "numeric"} kind
  * @property {string[]} labels
  * @property {{low: string, high: string, step: string, unit: string}} numbers
- * @property {string} answers how many a worker gives at most
+ * @property {string} answers the most answers of a worker
  * @property {string} workers how many are expected
  * @property {string} ability
- * @property {boolean} hides who answered what
+ * @property {boolean} hides whether it is hidden which tasks a worker answered
  * @property {number} epsilon for one unit
  * @property {"answer" | "worker"} unit
- * @property {string} mechanism none: the server chooses
+ * @property {string} mechanism empty: the server chooses
  * @property {boolean} sealed for keyholders, instead of being randomised on each device
  * @property {Card[]} cards of the keyholders
- * @property {number} degree how many keyholders may be bad
+ * @property {number} degree how many keyholders may collude
  * @property {string} minimum of workers in a total
  * @property {"sum" | "histogram"} layout what is opened of numbers
  * @property {"before_send" | "after_send"} showDraw
@@ -45,12 +45,12 @@ const KEPT = `sottovoce:draft:${BASE}:`;
 /** @type {Step[]} */
 export const STEPS = ["tasks", "answers", "privacy", "review"];
 
-/** The question of a draft that has none yet: the server wants one. */
+/** The question of a draft that has none yet: the server requires one. */
 const UNASKED = "…";
 
 export const USUAL_EPSILON = 2;
 
-/** Keyholders: twice the number that may be bad, and one more. */
+/** Keyholders: twice the number that may collude, plus one. */
 export const FEWEST = 3;
 
 /** @returns {Draft} */
@@ -64,13 +64,13 @@ export function newDraft() {
   };
 }
 
-/** Keeps a draft in this tab. @param {Draft} draft */
+/** Stores a draft in this tab. @param {Draft} draft */
 export function keep(draft) {
   sessionStorage.setItem(KEPT + (draft.id ?? "new"), JSON.stringify(draft));
   if (draft.id) sessionStorage.removeItem(`${KEPT}new`);
 }
 
-/** The draft this tab keeps. @param {string | null} id @returns {Draft | null} */
+/** The draft stored in this tab. @param {string | null} id @returns {Draft | null} */
 export function kept(id) {
   const text = sessionStorage.getItem(KEPT + (id ?? "new"));
   return text ? { ...newDraft(), ...JSON.parse(text) } : null;
@@ -82,7 +82,7 @@ export function forget(draft) {
 }
 
 /**
- * The draft on the server, to go on with. Who is expected to answer is not kept there.
+ * The draft on the server, to continue. The expected crowd is not stored there.
  *
  * @param {string} id
  * @returns {Promise<Draft | null>} null where it is no draft any more
@@ -135,7 +135,7 @@ export async function write(draft) {
   return made;
 }
 
-/** What answers may be, as the interface has it. @param {Draft} draft */
+/** The answers' domain in the API's format. @param {Draft} draft */
 export function domainOf({ kind, labels, numbers }) {
   if (kind !== "numeric") return { kind, labels: labels.map((label) => label.trim()) };
   const step = numbers.step.trim() ? { step: numberOf(numbers.step) } : {};
@@ -147,7 +147,7 @@ export function numberOf(text) {
   return text.trim() ? Number(text.trim().replace("−", "-")) : NaN;
 }
 
-/** What is promised, as the interface has it. @param {Draft} draft */
+/** The privacy settings in the API's format. @param {Draft} draft */
 export function privacyOf(draft) {
   return {
     epsilon: draft.epsilon,
@@ -158,7 +158,7 @@ export function privacyOf(draft) {
   };
 }
 
-/** The same of sealed answers before there are keyholders, as forecasts have it. @param {Draft} draft */
+/** The privacy settings of sealed answers before there are keyholders, for forecasts. @param {Draft} draft */
 export function plannedOf(draft) {
   const { degree, layout } = draft;
   const opened = draft.kind === "numeric" ? { layout } : {};
@@ -166,14 +166,14 @@ export function plannedOf(draft) {
   return { ...privacyOf({ ...draft, sealed: false, mechanism: SEALED }), parameters };
 }
 
-/** The server takes all keyholders, or none yet. @param {Draft} draft */
+/** The server accepts all keyholders, or none yet. @param {Draft} draft */
 function sealedOf({ kind, cards, degree, minimum, layout }) {
   const keyholders = cards.length > 2 * degree ? cards : [];
   const opened = kind === "numeric" ? { layout } : {};
   return { mechanism: SEALED, sealed: { keyholders, degree, minimum: Number(minimum), ...opened } };
 }
 
-/** How many answers of a worker to begin with. @param {Draft} draft */
+/** The default number of answers per worker. @param {Draft} draft */
 export function usualAnswers(draft) {
   return Math.max(1, Math.min(20, draft.tasks?.count ?? 20));
 }
@@ -228,7 +228,7 @@ export function handOver(scenario) {
   sessionStorage.setItem(HANDED_OVER, JSON.stringify(scenario));
 }
 
-/** What was handed over, once. @returns {Scenario} */
+/** The scenario from the lab, read once. @returns {Scenario} */
 export function takenScenario() {
   const text = sessionStorage.getItem(HANDED_OVER);
   sessionStorage.removeItem(HANDED_OVER);

@@ -29,7 +29,7 @@ export function privacySlider(draft, keep) {
 
   const show = () => {
     const found = values.map((epsilon) => forecasts.of(asked(draft, epsilon)));
-    const beside = draft.sealed ? values.map((epsilon) => forecasts.of(asked(onDevices(draft), epsilon))) : null;
+    const compared = draft.sealed ? values.map((epsilon) => forecasts.of(asked(onDevices(draft), epsilon))) : null;
     const here = values.indexOf(draft.epsilon);
     const current = found[here] ?? null;
     const kept = keptAt(draft, draft.epsilon, current);
@@ -37,10 +37,10 @@ export function privacySlider(draft, keep) {
     fill(grid, hundred(kept));
     fill(words, sentence(draft, forecast, kept));
     range.setAttribute("aria-valuetext", kept === null ? `epsilon ${draft.epsilon}` : `${kept} of 100`);
-    fill(expected, isForecast(current) ? [reading(current, draft), besides(beside?.[here] ?? null, draft)].flat() : current ? el("p", { class: "error", text: current.message }) : el("p", { class: "hint busy", text: "Simulating campaigns like yours" }));
+    fill(expected, isForecast(current) ? [reading(current, draft), besides(compared?.[here] ?? null, draft)].flat() : current ? el("p", { class: "error", text: current.message }) : el("p", { class: "hint busy", text: "Simulating campaigns like yours" }));
     fill(notes, warnings(forecast));
     fill(total, totals(draft, forecast));
-    swap(chart, drawn(draft, values, found, beside));
+    swap(chart, drawn(draft, values, found, compared));
   };
   const want = () => {
     const at = values.indexOf(draft.epsilon);
@@ -83,10 +83,10 @@ function asked(draft, epsilon) {
   return { domain: domainOf(draft), privacy, tasks, workers: Number(draft.workers) || 1, ability: draft.ability };
 }
 
-/** The same campaign, its answers randomised on each device: what sealing is compared with. @param {Draft} draft @returns {Draft} */
+/** The same campaign with answers randomised on each device, for comparison with sealing. @param {Draft} draft @returns {Draft} */
 const onDevices = (draft) => ({ ...draft, sealed: false, mechanism: "" });
 
-/** A new chart where one was, its numbers as open as they were. @param {HTMLElement} room @param {HTMLElement} chart */
+/** Replaces a chart and keeps its table open or closed. @param {HTMLElement} room @param {HTMLElement} chart */
 function swap(room, chart) {
   const isOpen = room.querySelector("details")?.open ?? false;
   const details = chart.querySelector("details");
@@ -98,7 +98,7 @@ function swap(room, chart) {
 
 /** @typedef {Forecast | Problem | null} Found */
 
-/** Less of the way from guessing to clean answers than this is hardly any. */
+/** Below this share of the way from guessing to clean answers, a warning is shown. */
 const HARDLY = 0.15;
 const MOST_PLAIN_LABELS = 9;
 
@@ -121,14 +121,14 @@ function betsAt({ unit }, epsilon, found) {
 function sentence({ sealed }, forecast, kept) {
   if (sealed) return kept === null ? "…" : betWords(kept);
   if (forecast?.guarantee.odds) return forecast.guarantee.odds;
-  if (forecast) return "Nothing that is sent stands for one answer, so there are no odds to say.";
-  return kept === null ? "…" : `Of 100 workers with the same answer ${kept} send it.`;
+  if (forecast) return "No report is for one answer only, so no odds are defined.";
+  return kept === null ? "…" : `Of 100 workers with the same answer, ${kept} send it.`;
 }
 
 /** @param {number} bets */
 function betWords(bets) {
-  const many = bets > 99 ? "nearly always" : `at most ${bets} times of 100`;
-  return `No answer is ever opened, only totals with noise in them. Who is torn between two answers of a worker and sees the totals guesses right ${many}.`;
+  const many = bets > 99 ? "nearly always" : `at most ${bets} times out of 100`;
+  return `No answer is ever opened, only totals with noise added. Someone who sees the totals and guesses between two equally likely answers of a worker is right ${many}.`;
 }
 
 /** @param {Forecast} forecast @param {Draft} draft */
@@ -138,14 +138,14 @@ function reading({ score, expected, band, trials }, draft) {
   const what = score === "accuracy" ? "of the truths found" : "from the truth, on average";
   return [
     el("p", { class: "big-number" }, el("strong", { text: say(expected) }), ` ${what}`),
-    el("p", { class: "hint", text: `9 of 10 such campaigns end between ${low} and ${high}. Simulated ${counted(trials, "time")}, if the crowd is as you say.` }),
+    el("p", { class: "hint", text: `9 of 10 such campaigns end between ${low} and ${high}. Simulated ${counted(trials, "time")}, assuming that the crowd is as you describe it.` }),
   ];
 }
 
-/** What it would be without keyholders, at the same guarantee. @param {Found} found @param {Draft} draft */
+/** The score without keyholders, at the same guarantee. @param {Found} found @param {Draft} draft */
 function besides(found, draft) {
   if (!isForecast(found)) return [];
-  return [el("p", { class: "beside-it" }, "Randomised on each device: ", el("strong", { text: format(found.score, draft)(found.expected) }), ".")];
+  return [el("p", { class: "compared" }, "Randomised on each device: ", el("strong", { text: format(found.score, draft)(found.expected) }), ".")];
 }
 
 /** @param {Forecast["score"]} score @param {Draft} draft */
@@ -154,15 +154,15 @@ function format(score, draft) {
   return score === "accuracy" ? percent : (/** @type {number} */ value) => `${plain(value)}${unit ? ` ${unit}` : ""}`;
 }
 
-/** Warnings about a weak promise, a hopeless score, or a mechanism that no browser can run. @param {Forecast | null} forecast */
+/** Warnings about a weak guarantee, a score close to guessing, or a mechanism that does not run in a browser. @param {Forecast | null} forecast */
 function warnings(forecast) {
   if (!forecast) return [];
   const { expected, constant, clean, guarantee, in_browser } = forecast;
   const isHopeless = (expected - constant) / (clean - constant || 1) < HARDLY;
   return [
     guarantee.warning && el("p", { class: "notice bad", text: guarantee.warning }),
-    isHopeless && el("p", { class: "notice bad", text: "Expect hardly better than guessing: more workers, more answers, or less privacy." }),
-    !in_browser && el("p", { class: "notice bad", text: "A browser cannot do this: workers will need the terminal and “sottovoce answer”." }),
+    isHopeless && el("p", { class: "notice bad", text: "Results will be hardly better than guessing. Use more workers, more answers or less privacy." }),
+    !in_browser && el("p", { class: "notice bad", text: "This does not run in a browser: workers need a terminal and “sottovoce answer”." }),
   ];
 }
 
@@ -172,9 +172,9 @@ function totals(draft, forecast) {
   const each = forecast && inNumbers(forecast.guarantee.per_answer);
   const all = forecast && inNumbers(forecast.guarantee.per_worker);
   return [
-    el("p", { text: answers === 1 ? "A worker gives one answer: this is all that is ever betrayed." : `What reports betray adds up: the promise for all ${counted(answers, "answer")} of a worker together is weaker than for one.` }),
+    el("p", { text: answers === 1 ? "Each worker gives one answer, so this is the total privacy loss." : `Privacy loss adds up: the guarantee for all ${counted(answers, "answer")} of a worker together is weaker than for one.` }),
     el("p", { class: "fine number", text: each ? `In numbers: ${each} for one answer, ${all} for a worker’s ${counted(answers, "answer")}.` : " " }),
-    forecast && el("details", { class: "fine" }, el("summary", { text: "What was assumed" }), el("ul", {}, forecast.notes.map((text) => el("li", { text })))),
+    forecast && el("details", { class: "fine" }, el("summary", { text: "Assumptions" }), el("ul", {}, forecast.notes.map((text) => el("li", { text })))),
   ];
 }
 
@@ -182,9 +182,9 @@ function totals(draft, forecast) {
  * @param {Draft} draft
  * @param {number[]} values
  * @param {Found[]} found
- * @param {Found[] | null} beside what it is compared with
+ * @param {Found[] | null} compared the forecasts to compare with
  */
-function drawn(draft, values, found, beside) {
+function drawn(draft, values, found, compared) {
   const first = found.find(isForecast);
   const isAccuracy = draft.kind !== "numeric";
   const say = format(isAccuracy ? "accuracy" : "mean error", draft);
@@ -194,7 +194,7 @@ function drawn(draft, values, found, beside) {
     title: isAccuracy ? "Truths found, by privacy" : "Distance from the truth, by privacy",
     x: { label: counting(mechanism), values, even: true, format: (epsilon) => String(kept.get(epsilon) ?? "·") },
     y: { format: isAccuracy ? (share) => `${Math.round(100 * share)} %` : say, ...(isAccuracy ? { high: 1 } : { low: 0 }) },
-    series: beside ? [series("sealed", found), series("randomised on each device", beside)] : [series("expected", found)],
+    series: compared ? [series("sealed", found), series("randomised on each device", compared)] : [series("expected", found)],
     reference: first ? [{ name: "without any privacy", value: first.clean }, { name: "guessing", value: first.constant }] : [],
     marker: { x: draft.epsilon },
   });

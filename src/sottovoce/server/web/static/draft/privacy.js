@@ -17,25 +17,25 @@ const MOST_ANSWERS = 2 ** 24;
 const MOST_WORKERS = 2 ** 31 - 1;
 const USUAL_TOTAL = 8;
 
-/** How able workers are, by the planner's names. */
+/** Workers' ability, by the planner's names. */
 const ABILITIES = [
-  { value: "mixed", name: "A mixed crowd", hint: "Some are good at it, most are not much better than guessing." },
-  { value: "able", name: "Fairly able", hint: "Everybody is right more often than not." },
-  { value: "expert", name: "Experts", hint: "Everybody is nearly always right." },
+  { value: "mixed", name: "A mixed crowd", hint: "Some are good, most are not much better than guessing." },
+  { value: "able", name: "Good", hint: "Everyone is right more often than not." },
+  { value: "expert", name: "Experts", hint: "Everyone is nearly always right." },
 ];
 const HIDING = [
-  { value: "no", name: "No", hint: "Which tasks a worker skipped can be seen. Answers stay hidden." },
-  { value: "yes", name: "Yes, hide that too", hint: "Everybody reports on every task they are given, skipped or not. It costs some accuracy." },
+  { value: "no", name: "No", hint: "Skipped tasks are visible. Answers stay hidden." },
+  { value: "yes", name: "Yes, hide it", hint: "Workers send a report for every task they get, skipped or not. This costs some accuracy." },
 ];
 /** @type {{value: Draft["unit"], name: string, hint: string}[]} */
 const UNITS = [
-  { value: "answer", name: "For each answer", hint: "What reports of a worker betray adds up over its answers." },
-  { value: "worker", name: "For all answers of a worker", hint: "One promise for everything a worker sends. Each answer gets more noise, or only some are sent." },
+  { value: "answer", name: "For each answer", hint: "A worker’s privacy loss adds up over the answers." },
+  { value: "worker", name: "For all answers of a worker", hint: "One guarantee for everything a worker sends. Each answer gets more noise, or only some answers are sent." },
 ];
 /** @type {{value: Draft["showDraw"], name: string, hint: string}[]} */
 const SHOWING = [
-  { value: "before_send", name: "Before it is sent", hint: "Nothing leaves the device unseen." },
-  { value: "after_send", name: "After it was sent", hint: "Nobody can hold back a report because of what was drawn." },
+  { value: "before_send", name: "Before it is sent", hint: "Workers see everything before it leaves the device." },
+  { value: "after_send", name: "After it was sent", hint: "Workers cannot withhold a report because of its draw." },
 ];
 
 /**
@@ -82,11 +82,11 @@ export function privacyStep(draft, keep) {
   const element = el("div", {}, protection, sealing.element, el("div", { class: "with-assumptions" },
     slider.element,
     el("div", { class: "card" }, answers.element, workers.element,
-      choosing("How able is the crowd?", ABILITIES, draft.ability, (value) => {
+      choosing("How good is the crowd?", ABILITIES, draft.ability, (value) => {
         draft.ability = value;
         changed();
       }),
-      choosing("Shall it stay private which tasks a worker answered?", HIDING, draft.hides ? "yes" : "no", hide),
+      choosing("Hide which tasks a worker answered?", HIDING, draft.hides ? "yes" : "no", hide),
       more.element,
     ),
   ));
@@ -98,11 +98,11 @@ export function privacyStep(draft, keep) {
 /** @param {{say: (words: string) => boolean}} one @param {number | string} found */
 const said = (one, found) => one.say(typeof found === "string" ? found : "");
 
-/** What seldom has to be chosen; some of it is only for what devices randomise. @param {Draft} draft @param {() => void} changed */
+/** Settings that are seldom needed; some are for randomised answers only. @param {Draft} draft @param {() => void} changed */
 function advanced(draft, changed) {
   const select = el("select", {});
-  const mechanism = field("Mechanism", select, "How an answer is randomised. Ours is a good choice.");
-  const warning = el("p", { class: "notice bad", hidden: true, text: "Pages cannot do this one: workers will need the terminal." });
+  const mechanism = field("Mechanism", select, "How an answer is randomised. The default is a good choice.");
+  const warning = el("p", { class: "notice bad", hidden: true, text: "This mechanism does not run in a browser: workers need a terminal." });
   const ofDevices = el("div");
   const update = () => {
     ofDevices.hidden = draft.sealed;
@@ -111,8 +111,8 @@ function advanced(draft, changed) {
     const group = (/** @type {boolean} */ inBrowser) => fit.filter((each) => each.in_browser === inBrowser)
       .map(({ name, words }) => el("option", { value: name, selected: name === draft.mechanism, text: words }));
     const others = group(false);
-    fill(select, el("option", { value: "", selected: !draft.mechanism, text: "Chosen for you" }), group(true),
-      others.length > 0 && el("optgroup", { label: "Workers need the terminal" }, others));
+    fill(select, el("option", { value: "", selected: !draft.mechanism, text: "Default" }), group(true),
+      others.length > 0 && el("optgroup", { label: "Needs a terminal" }, others));
     warning.hidden = fit.find(({ name }) => name === draft.mechanism)?.in_browser ?? true;
   };
   select.addEventListener("change", () => {
@@ -122,14 +122,14 @@ function advanced(draft, changed) {
   });
   update();
   fill(ofDevices,
-    choosing("When does a worker see what was drawn?", SHOWING, draft.showDraw, (value) => {
+    choosing("When does a worker see the reports?", SHOWING, draft.showDraw, (value) => {
       draft.showDraw = value;
       changed();
     }),
     mechanism.element, warning);
   const isUsual = draft.unit === "answer" && draft.showDraw === "before_send" && !draft.mechanism;
   const element = el("details", { class: "more", open: !isUsual }, el("summary", { text: "More" }),
-    choosing("What is the promise for?", UNITS, draft.unit, (value) => {
+    choosing("What does the guarantee cover?", UNITS, draft.unit, (value) => {
       draft.unit = value;
       draft.epsilon = value === "answer" ? USUAL_EPSILON : USUAL_TOTAL;
       changed();
@@ -144,31 +144,31 @@ function advanced(draft, changed) {
 const MOST_MINIMUM = 1_000_000;
 
 const PROTECTIONS = [
-  { value: "device", name: "Randomised on each device", hint: "Chance changes some answers before they leave. It needs nobody’s help or trust, and truths grow clearer while reports come in." },
-  { value: "sealed", name: "Sealed: shared among keyholders", hint: "Only one total of all workers is ever opened, once, after closing: as a rule far fewer errors at the same guarantee. It needs three organisations that would not all collude, and each has to run one command." },
+  { value: "device", name: "Randomised on each device", hint: "Answers are changed at random before they are sent. This needs no trusted party, and truths improve while reports arrive." },
+  { value: "sealed", name: "Sealed: shared among keyholders", hint: "Only one total over all workers is opened, once, after closing. As a rule this gives far fewer errors at the same guarantee. It needs three organisations that would not all collude, and each must run one command." },
 ];
 /** @type {{value: Draft["layout"], name: string, hint: string}[]} */
 const LAYOUTS = [
-  { value: "sum", name: "Their mean", hint: "The least noise. A few workers who are far off can move it." },
-  { value: "histogram", name: "Robust: their middle", hint: "Answers are counted in 16 ranges. Workers who are far off hardly matter; it is a little coarser." },
+  { value: "sum", name: "Their mean", hint: "The least noise. A few workers with extreme answers can move it." },
+  { value: "histogram", name: "Their median (robust)", hint: "Answers are counted in 16 ranges. Extreme answers have little effect. The result is a little coarser." },
 ];
 
 /**
- * The choice itself.
+ * The choice between the two.
  *
  * @param {Draft} draft
  * @param {() => void} changed
  */
 function protectionChoice(draft, changed) {
-  return choosing("How answers are protected", PROTECTIONS, draft.sealed ? "sealed" : "device", (value) => {
+  return choosing("Protection", PROTECTIONS, draft.sealed ? "sealed" : "device", (value) => {
     draft.sealed = value === "sealed";
     changed();
   });
 }
 
 /**
- * What a sealed campaign needs: keyholders, how many of them may be bad, the smallest set, and what
- * is opened of numbers.
+ * Settings of a sealed campaign: keyholders, how many may collude, the minimum number of workers, and
+* the statistic of numbers that is opened.
  *
  * @param {Draft} draft
  * @param {() => void} changed
@@ -180,8 +180,8 @@ function sealingPart(draft, changed) {
     fill(collusion, bad(draft, changed));
     changed();
   });
-  const minimum = field("Smallest set", el("input", { value: draft.minimum, inputmode: "numeric", autocomplete: "off" }),
-    "Keyholders never open a total of fewer workers than this, whoever asks.");
+  const minimum = field("Minimum number of workers", el("input", { value: draft.minimum, inputmode: "numeric", autocomplete: "off" }),
+    "Keyholders never open a total of fewer workers than this.");
   minimum.input.addEventListener("input", () => {
     draft.minimum = minimum.input.value.trim();
     changed();
@@ -190,10 +190,10 @@ function sealingPart(draft, changed) {
   const element = el("section", { class: "card sealing", "aria-labelledby": "sealing" },
     el("div", {},
       el("h2", { id: "sealing", text: "Keyholders" }),
-      el("p", { text: "Choose organisations that would not all collude: a university, a union, an archive. An answer is split into shares, one sealed for each of them. They check the shares without reading them, add noise, and open the total when you have closed the campaign." }),
-      el("p", {}, "Have each run ", el("code", { text: "sottovoce keyholder init --name …" }), " and send you its card. Then ring them up: the fingerprint that they read out must be the one you see here. Whoever swapped a card on its way could read shares."),
+      el("p", { text: "Choose organisations that would not all collude: a university, a union, an archive. Each answer is split into shares, one sealed for each keyholder. The keyholders check the shares without reading them, add noise, and open the total after you have closed the campaign." }),
+      el("p", {}, "Each keyholder runs ", el("code", { text: "sottovoce keyholder init --name …" }), " and sends you its card. Then call each keyholder: the fingerprint that they read out must match the one shown here. Someone who swapped a card on the way could read shares."),
       minimum.element, collusion,
-      draft.kind === "numeric" && choosing("What is opened of numbers", LAYOUTS, draft.layout, (value) => {
+      draft.kind === "numeric" && choosing("Statistic of numbers", LAYOUTS, draft.layout, (value) => {
         draft.layout = value;
         changed();
       }),
@@ -211,17 +211,17 @@ function sealingPart(draft, changed) {
   return { element, check, mayLeave, blame };
 }
 
-/** How many keyholders may be bad among so many. @param {Draft} draft */
+/** How many of these keyholders may collude. @param {Draft} draft */
 const mostBad = ({ cards }) => Math.max(1, Math.floor((cards.length - 1) / 2));
 
 /** @param {Draft} draft @param {() => void} changed */
 function bad(draft, changed) {
   const most = mostBad(draft);
   const seats = Math.max(FEWEST, draft.cards.length);
-  const rule = el("p", { class: "hint", text: `To be safe from one that is bad it takes ${FEWEST} keyholders, from two it takes five: twice as many, and one more. Add cards for more.` });
-  if (most === 1) return [el("p", {}, el("strong", { text: `Safe from 1 of ${seats}. ` }), `Any two keyholders who put their shares together could read answers; one alone learns nothing.`), rule];
-  const choices = Array.from({ length: most }, (_, at) => ({ value: String(at + 1), name: `${at + 1} of ${seats}`, hint: `${at + 2} open the total once all have checked it.` }));
-  return [choosing("How many keyholders may be bad", choices, String(draft.degree), (value) => {
+  const rule = el("p", { class: "hint", text: `Protection from one dishonest keyholder needs ${FEWEST} keyholders. Protection from two needs five: twice as many plus one. Add cards for more.` });
+  if (most === 1) return [el("p", {}, el("strong", { text: `Safe from 1 of ${seats}. ` }), `Any two keyholders who combine their shares could read answers. One alone learns nothing.`), rule];
+  const choices = Array.from({ length: most }, (_, at) => ({ value: String(at + 1), name: `${at + 1} of ${seats}`, hint: `${at + 2} can open the total after all have checked it.` }));
+  return [choosing("How many keyholders may be dishonest", choices, String(draft.degree), (value) => {
     draft.degree = Number(value);
     changed();
   }), rule];
@@ -240,7 +240,7 @@ function keyholdersEditor(draft, changed) {
   const list = el("ol", { class: "seats", "aria-label": "Keyholders" });
   const status = el("p", { class: "hint", role: "status" });
   const pasted = field("Paste a card", el("textarea", { rows: 3, spellcheck: "false", autocomplete: "off" }),
-    "One keyholder’s card, or several one after the other.");
+    "One keyholder’s card, or several.");
   const file = el("input", { type: "file", class: "unseen", id: "cards", multiple: true, accept: ".json,.card,.txt", "aria-describedby": "cards-error" });
   const problem = el("p", { class: "error", id: "cards-error", role: "alert" });
 
@@ -257,7 +257,7 @@ function keyholdersEditor(draft, changed) {
   };
   const remove = (/** @type {number} */ at) => {
     const [gone] = draft.cards.splice(at, 1);
-    told(`${gone?.name} is no keyholder any more.`);
+    told(`${gone?.name} has been removed.`);
     const buttons = list.querySelectorAll("button");
     (buttons[Math.min(at, buttons.length - 1)] ?? pasted.input).focus();
   };
@@ -266,10 +266,10 @@ function keyholdersEditor(draft, changed) {
     status.textContent = `${words} ${seatsWords(draft.cards.length)}`;
     changed();
   };
-  /** All of them or none. @param {Card[]} cards */
+  /** Adds all cards or none. @param {Card[]} cards */
   const add = (cards) => {
     const all = cards.reduce(withCard, draft.cards);
-    if (all.length > MOST_KEYHOLDERS) throw new Error(`There can be up to ${MOST_KEYHOLDERS} keyholders.`);
+    if (all.length > MOST_KEYHOLDERS) throw new Error(`At most ${MOST_KEYHOLDERS} keyholders are possible.`);
     draft.cards = all;
     told(`Added: ${cards.map(({ name }) => name).join(", ")}.`);
   };
@@ -294,8 +294,8 @@ function keyholdersEditor(draft, changed) {
   file.addEventListener("change", () => void useFiles([...(file.files ?? [])]));
   const missing = () => FEWEST - draft.cards.length;
   const hasRead = () => !pasted.input.value.trim() || usePasted();
-  const check = () => hasRead() && pasted.say(missing() > 0 ? `It takes ${FEWEST} keyholders or more: ${counted(missing(), "card")} to go.` : "");
-  const mayLeave = () => hasRead() && pasted.say(missing() > 0 && draft.cards.length > 0 ? `A draft is saved with all its keyholders or none: add ${counted(missing(), "card")}, or remove those that are here.` : "");
+  const check = () => hasRead() && pasted.say(missing() > 0 ? `At least ${FEWEST} keyholders are needed: add ${counted(missing(), "more card")}.` : "");
+  const mayLeave = () => hasRead() && pasted.say(missing() > 0 && draft.cards.length > 0 ? `A draft is saved with all its keyholders or none. Add ${counted(missing(), "more card")}, or remove the others.` : "");
   draw();
   const element = el("div", {}, list, status, pasted.element,
     el("div", { class: "actions" },
@@ -314,7 +314,7 @@ const emptySeat = (number) => el("li", { class: "empty" }, el("span", { class: "
 /** @param {File} file */
 async function cardsOf(file) {
   try {
-    if (file.size > LARGEST_CARD * MOST_KEYHOLDERS) throw new Error("It is too large for a keyholder’s card.");
+    if (file.size > LARGEST_CARD * MOST_KEYHOLDERS) throw new Error("The file is too large for a keyholder card.");
     return cardsIn(await file.text());
   } catch (error) {
     throw new Error(`${file.name}: ${/** @type {Error} */ (error).message}`);

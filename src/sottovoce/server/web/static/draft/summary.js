@@ -1,4 +1,4 @@
-// Step 4: the whole campaign in one list, as the server has it, before it is locked.
+// Step 4: the whole campaign in one list, as stored on the server, before it is locked.
 
 import { el, fill } from "../requester/elements.js";
 import { counted, whole, written } from "../requester/formats.js";
@@ -12,8 +12,8 @@ import { preview } from "./answers.js";
 
 /** @param {Draft} draft @returns {View} */
 export function reviewStep(draft) {
-  const element = el("div", {}, el("p", { class: "hint busy", text: "Reading it back from the server" }));
-  // Who is quicker than the server waits for it: nothing is opened that was not shown.
+  const element = el("div", {}, el("p", { class: "hint busy", text: "Loading the saved campaign" }));
+  // Wait for the server: a campaign must be shown before it can be opened.
   const reading = ask(`campaigns/${draft.id}`).then(
     (campaign) => {
       fill(element, laid(campaign, draft));
@@ -39,13 +39,13 @@ function laid(campaign, draft) {
           line("Tasks", whole(campaign.tasks)),
           line("Answers", domainWords(campaign)),
           line("Each worker gets", counted(campaign.block, "task")),
-          line("Which tasks were answered", draft.hides ? "stays private" : "can be seen"),
-          !isSealed(policy) && line("Workers see what was drawn", draft.showDraw === "before_send" ? "before it is sent" : "after it was sent"),
+          line("Which tasks were answered", draft.hides ? "private" : "visible"),
+          !isSealed(policy) && line("Workers see their reports", draft.showDraw === "before_send" ? "before sending" : "after sending"),
           line("Ends", endWords(campaign)),
         ),
       ),
       el("section", { class: "card promise" },
-        el("h2", { text: "What is promised" }),
+        el("h2", { text: "Privacy" }),
         isSealed(policy) ? el("p", { class: "odds", text: sealedWords(policy) }) : odds(guarantee.odds),
         guarantee.warning && el("p", { class: "notice bad", text: guarantee.warning }),
         el("dl", { class: "fine" },
@@ -58,8 +58,8 @@ function laid(campaign, draft) {
       ),
       isSealed(policy) && keyholdersCard(policy),
       el("section", { class: "notice lock" },
-        el("h2", { text: "What no longer changes" }),
-        el("p", { text: "Once it is open, its tasks, question, answers and promise are locked: workers’ software pins the policy by this hash and refuses any other. You can close the campaign at any time." }),
+        el("h2", { text: "Locked after opening" }),
+        el("p", { text: "Once the campaign is open, its tasks, question, answers and guarantee are locked: workers’ software pins the policy by this hash and refuses any other. You can close the campaign at any time." }),
       ),
     ),
     el("aside", { class: "sticky", "aria-label": "Preview" }, preview(draft).element),
@@ -67,7 +67,7 @@ function laid(campaign, draft) {
 }
 
 /** @param {string | null} words */
-const odds = (words) => el("div", { class: "odds-row small" }, hundred(of100(words)), el("p", { class: "odds", text: words ?? "There are no odds to say." }));
+const odds = (words) => el("div", { class: "odds-row small" }, hundred(of100(words)), el("p", { class: "odds", text: words ?? "No odds are defined." }));
 
 /** @param {string} name @param {string} value */
 const line = (name, value) => el("div", {}, el("dt", { text: name }), el("dd", { text: value }));

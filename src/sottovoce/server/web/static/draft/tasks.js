@@ -1,5 +1,5 @@
 // Step 1: the tasks, from a file or pasted. The server reads them and names the row and column of any
-// fault.
+// error.
 
 import { el, fill } from "../requester/elements.js";
 import { field } from "../requester/fields.js";
@@ -19,7 +19,7 @@ leaf-3,A leaf in the shape of a heart,
 /**
  * @param {Draft} draft
  * @param {() => void} changed
- * @param {() => void} taken called when tasks were taken
+ * @param {() => void} taken called when tasks were accepted
  * @returns {View}
  */
 export function tasksStep(draft, changed, taken) {
@@ -37,7 +37,7 @@ export function tasksStep(draft, changed, taken) {
 }
 
 /**
- * Gives the server a table. A draft that was made for it goes again if it is refused.
+ * Sends a table to the server. A draft created for it is deleted if the table is refused.
  *
  * @param {Draft} draft
  * @param {Table} table
@@ -79,7 +79,7 @@ function choosing(draft, changed, give) {
   const file = el("input", { type: "file", class: "unseen", id: "file", accept: ".csv,.tsv,.jsonl,.ndjson,.json,.txt", "aria-describedby": "file-error file-hint" });
   const error = el("p", { class: "error", id: "file-error", role: "alert" });
   const pasted = field("Or paste them", el("textarea", { rows: 6, spellcheck: "false" }, draft.pasted),
-    "One task on each line, or a table with a first row of task, text, image.");
+    "One task per line, or a table with the header row task, text, image.");
   const use = el("button", { type: "button", class: "quiet", text: "Use these lines" });
   const working = async (/** @type {() => Promise<Table>} */ table, /** @type {(words: string) => void} */ say) => {
     if (drop.classList.contains("working")) return; // one table at a time
@@ -101,7 +101,7 @@ function choosing(draft, changed, give) {
   const drop = el("label", { class: "drop", for: "file" },
     file,
     el("span", { class: "drop-title" }, el("span", { class: "as-link", text: "Choose a file" }), el("span", { class: "only-fine", text: " or drop it here" })),
-    el("span", { class: "hint", id: "file-hint", text: "CSV, TSV, JSON or JSON lines. A column task names each task; text is what people read; image is a web address." }),
+    el("span", { class: "hint", id: "file-hint", text: "CSV, TSV, JSON or JSON lines. Column “task” is the task’s name, “text” is what workers read, “image” is a web address." }),
   );
   file.addEventListener("change", () => readFile(file.files?.[0]));
   for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => over(event, drop, true));
@@ -113,7 +113,7 @@ function choosing(draft, changed, give) {
   });
   const say = (/** @type {string} */ words) => void pasted.say(words);
   const usePasted = () => working(async () => asTable(pasted.input.value), say);
-  /** They are shown before one goes on. @returns {false} */
+  /** Tasks are shown before the next step. @returns {false} */
   const useOrAsk = () => {
     if (pasted.input.value.trim()) usePasted();
     else pasted.say("Choose a file or paste some tasks.");
@@ -140,7 +140,7 @@ async function tableOf(file) {
   if (file.size > LARGEST) throw new Error(`The file is larger than ${whole(LARGEST / 1e6)} MB. Split the campaign.`);
   if (/\.txt$/i.test(file.name)) return asTable(await file.text(), file.name);
   const type = kindOfFile(file.name);
-  if (!type) throw new Error("Tasks are read from .csv, .tsv, .jsonl or .json files. Save it as one of these.");
+  if (!type) throw new Error("Save the tasks as a .csv, .tsv, .jsonl or .json file.");
   return { content: file, type, from: file.name };
 }
 
@@ -159,14 +159,14 @@ function summary(draft, other) {
   return el("div", {},
     el("section", { class: "card" },
       el("p", { class: "big-number" }, el("strong", { text: whole(count) }), ` ${count === 1 ? "task" : "tasks"}`, from !== "before" && el("span", { class: "hint", text: ` from ${from}` })),
-      el("p", { class: "hint", text: `Columns read: ${read.join(", ")}.${ignored.length ? ` Passed over: ${ignored.join(", ")}.` : ""}` }),
+      el("p", { class: "hint", text: `Columns read: ${read.join(", ")}.${ignored.length ? ` Ignored: ${ignored.join(", ")}.` : ""}` }),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first tasks" },
         el("table", {},
           el("thead", {}, el("tr", {}, read.map((name) => el("th", { scope: "col", text: name })))),
           el("tbody", {}, first.map((task) => el("tr", {}, read.map((name) => el("td", { text: task[/** @type {"task"} */ (name)] ?? "" }))))),
         )),
       count > first.length && el("p", { class: "fine", text: `and ${whole(count - first.length)} more.` }),
-      el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", text: "Take other tasks", onclick: other })),
+      el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", text: "Choose other tasks", onclick: other })),
     ));
 }
 
@@ -174,7 +174,7 @@ function summary(draft, other) {
 
 /** @typedef {{content: Blob | string, type: string, from: string}} Table */
 
-/** Bytes that the server takes. */
+/** The largest table that the server accepts, in bytes. */
 const LARGEST = 64 * 1024 * 1024;
 
 const ENDINGS = /** @type {Record<string, string>} */ ({
@@ -186,13 +186,13 @@ const ENDINGS = /** @type {Record<string, string>} */ ({
   json: "application/json",
 });
 
-/** The content type of a file with this name, if it is one of ours. @param {string} name */
+/** The content type of a file with this name, if it is supported. @param {string} name */
 function kindOfFile(name) {
   return ENDINGS[name.split(".").pop()?.toLowerCase() ?? ""] ?? null;
 }
 
 /**
- * A pasted text as a table: as it is where it has columns, else a task for each line, t1, t2 …
+ * A pasted text as a table: unchanged if it has columns, otherwise one task per line, t1, t2 …
  *
  * @param {string} text
  * @param {string} from

@@ -1,5 +1,5 @@
-// A new campaign in four steps. Each step is written to the server, which has the last word; the
-// address says which draft and which step, so that going back and a reload do what they always do.
+// A new campaign in four steps. Each step is written to the server, which validates it. The address
+// holds the draft and the step, so that back and reload work.
 
 import { at, confirmed, el, fill } from "../requester/elements.js";
 import { ask, isSignedIn, leadToSignIn, place, Problem } from "../requester/requests.js";
@@ -12,9 +12,9 @@ import { tasksStep } from "./tasks.js";
 /** @import { Draft, Step } from "./draft.js" */
 
 /**
- * What a step shows. `check` tells whether one may go on, and says what is wrong beside its field;
- * `mayLeave` does so for a draft that is left for later, where that takes less; `blame` does so with
- * what the server found, if it knows the field; `leave` ends what it began.
+ * The view of a step. `check` returns whether the step is complete, and shows errors next to their
+* fields; `mayLeave` does so for a draft that is saved for later, which needs less; `blame` shows an
+* error from the server, if it knows the field; `leave` cleans up.
  *
  * @typedef {object} View
  * @property {HTMLElement} element
@@ -26,10 +26,10 @@ import { tasksStep } from "./tasks.js";
 
 const NAMES = { tasks: "Tasks", answers: "Answers", privacy: "Privacy", review: "Review" };
 const HEADINGS = {
-  tasks: "What shall people look at?",
-  answers: "What do you ask, and what may they answer?",
-  privacy: "How private shall an answer be?",
-  review: "Read it once more, then lock it",
+  tasks: "Tasks",
+  answers: "Question and answers",
+  privacy: "Privacy",
+  review: "Review and open",
 };
 const VIEWS = { tasks: tasksStep, answers: answersStep, privacy: privacyStep, review: reviewStep };
 
@@ -53,7 +53,7 @@ async function begin() {
   }
 }
 
-/** The draft that the address names, or the one this tab has begun. @returns {Promise<Draft>} */
+/** The draft in the address, or the one started in this tab. @returns {Promise<Draft>} */
 async function wanted() {
   const { id } = named();
   if (!id) return kept(null) ?? { ...newDraft(), ...takenScenario() };
@@ -69,7 +69,7 @@ function named() {
   return { id, step: STEPS.find((each) => each === step) ?? null };
 }
 
-/** Shows the step of the address, if the draft has come so far. */
+/** Shows the step in the address, if the draft has reached it. */
 function turn(hasFocus = true) {
   const { id, step } = named();
   if (id !== draft.id) return location.reload();
@@ -96,7 +96,7 @@ function show(step, hasFocus) {
   heading.focus({ preventScroll: true });
 }
 
-/** What depends on the step being finished: its buttons. @param {Step} step */
+/** Updates the buttons that depend on the step being complete. @param {Step} step */
 function rest(step) {
   keep(draft);
   document.querySelector(".ways")?.replaceWith(ways(step));
@@ -156,7 +156,7 @@ async function advance(step, form) {
   });
 }
 
-/** The first field that is wrong. @param {HTMLElement} form */
+/** Focuses the first invalid field. @param {HTMLElement} form */
 function pointOut(form) {
   /** @type {HTMLElement | null} */ (form.querySelector("[aria-invalid='true']"))?.focus();
 }
@@ -167,7 +167,7 @@ async function openIt() {
   location.assign(`${place("campaigns", String(draft.id))}${draft.sealed ? "#rounds" : "#invites"}`);
 }
 
-/** What is wrong is no reason to lose the rest: it stays in this tab. */
+/** Saves the draft and leaves. Invalid input stays in this tab. */
 async function leave() {
   const form = /** @type {HTMLElement} */ (document.querySelector("#step form"));
   keep(draft);
@@ -179,7 +179,7 @@ async function leave() {
 }
 
 async function remove() {
-  const words = ["Its tasks and everything you have written go with it. Nobody was asked yet."];
+  const words = ["Its tasks and everything you entered are deleted. No worker has been asked yet."];
   if (!(await confirmed({ title: "Delete this draft?", words, action: "Delete the draft" }))) return;
   try {
     await ask(`campaigns/${draft.id}`, { method: "DELETE" });
@@ -191,7 +191,7 @@ async function remove() {
 }
 
 /**
- * Does something that takes time, once, and says what went wrong.
+ * Runs a slow action, one at a time, and shows its error.
  *
  * @param {HTMLElement} form
  * @param {() => Promise<void>} work

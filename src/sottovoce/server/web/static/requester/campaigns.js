@@ -39,13 +39,13 @@ function row(campaign) {
       simulated && el("span", { class: "stamp", text: "Simulated" }),
       el("span", { class: `chip ${state}`, text: STATES[state] }),
     ),
-    el("p", { class: "promise-line", text: guarantee.odds ?? (isSealed(policy) ? sealedWords(policy) : "A promise without odds: see its policy.") }),
+    el("p", { class: "promise-line", text: guarantee.odds ?? (isSealed(policy) ? sealedWords(policy) : "No odds are defined for this guarantee: see the policy.") }),
     el("dl", { class: "figures" },
       figure("Tasks", whole(campaign.tasks)),
       isDraft ? null : [figure("Workers", whole(campaign.workers)), figure("Reports", whole(campaign.reports))],
       ends(campaign),
     ),
-    isDraft && el("p", { class: "promise-line", text: "Not open yet. Go on where you stopped." }),
+    isDraft && el("p", { class: "promise-line", text: "Not open yet. You can continue the draft." }),
   );
 }
 
@@ -61,7 +61,7 @@ function figure(name, value) {
   return el("div", {}, el("dt", { text: name }), el("dd", { text: value }));
 }
 
-/** Two ways to begin. @param {HTMLElement} said */
+/** Shown when there are no campaigns: buttons to create one. @param {HTMLElement} said */
 function nothing(said) {
   const sample = el("button", { type: "button", class: "quiet", text: "Try a sample campaign" });
   offerSample(sample, said);
@@ -69,9 +69,9 @@ function nothing(said) {
     svg("svg", { viewBox: "0 0 64 32", width: 96, height: 48, fill: "none", stroke: "currentColor", "stroke-width": 3, "stroke-linecap": "round", "aria-hidden": "true" },
       [[8, 0], [20, 5], [32, 12], [44, 5], [56, 0]].map(([x = 0, half = 0]) => svg("path", { d: `M${x} ${16 - half}v${2 * half || 0.01}` })),
     ),
-    el("h2", { text: "Nobody has been asked anything yet" }),
-    el("p", { class: "lead", text: "A campaign has tasks, a question, and a promise to whoever answers." }),
+    el("h2", { text: "No campaigns yet" }),
+    el("p", { class: "lead", text: "A campaign has tasks, a question and a privacy guarantee for workers." }),
     el("div", { class: "actions" }, el("a", { class: "button", href: place("campaigns", "new"), text: "New campaign" }), sample),
-    el("p", { class: "hint", text: "The sample is answered by simulated workers within seconds." }),
+    el("p", { class: "hint", text: "Simulated workers answer the sample within seconds." }),
   ));
 }

@@ -7,8 +7,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element: `class` and `text` mean what they say, a function is called on the event it is named
- * after (`onclick`), true is an attribute without a value, and false, null or undefined is none.
+ * Makes an element. `class` and `text` set its class and text, a function listens to the event it is
+* named after (`onclick`), true sets an attribute without a value; false, null and undefined set none.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -21,7 +21,7 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 /**
- * The same for drawings.
+ * Makes an SVG element.
  *
  * @template {keyof SVGElementTagNameMap} T
  * @param {T} tag
@@ -34,7 +34,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * The element of the page with this id; a page without it is a fault of ours.
+ * The element of the page with this id. A page without it is a bug.
  *
  * @param {string} id
  * @returns {HTMLElement}
@@ -46,7 +46,7 @@ export function at(id) {
 }
 
 /**
- * Puts these children in place of those an element has.
+ * Replaces the children of an element.
  *
  * @param {Element} parent
  * @param {...(Child | Child[])} children
@@ -81,15 +81,15 @@ function shown(children) {
     .map((child) => (child instanceof Node ? child : String(child)));
 }
 
-// A large figure with its name.
+// A large number with its name.
 
-/** @param {string} name @param {string} value @param {string} [beside] */
-export function large(name, value, beside) {
+/** @param {string} name @param {string} value @param {string} [note] */
+export function large(name, value, note) {
   return el(
     "div",
     {},
     el("dt", { text: name }),
-    el("dd", {}, value, beside ? el("span", { class: "beside", text: ` ${beside}` }) : null),
+    el("dd", {}, value, note ? el("span", { class: "note", text: ` ${note}` }) : null),
   );
 }
 
@@ -118,7 +118,7 @@ export function renew(part, data, build) {
   if (hadFocus) focusAgain(part, part.querySelectorAll("summary")[focused]);
 }
 
-/** On the same thing, or where it was: nobody is to start again from the top. @param {Element} part @param {HTMLElement | undefined} same */
+/** Keeps the focus on the same element, or in the same place. @param {Element} part @param {HTMLElement | undefined} same */
 function focusAgain(part, same) {
   if (!same) part.setAttribute("tabindex", "-1");
   (same ?? /** @type {HTMLElement} */ (part)).focus({ preventScroll: true });
@@ -173,18 +173,18 @@ export function offerCopy(button, status, text) {
   });
 }
 
-// A dialog before anything that cannot be undone.
+// A confirmation dialog for actions that cannot be undone.
 
 /**
  * @typedef {object} Doubt
  * @property {string} title the question
- * @property {string[]} words what will happen, a paragraph each
- * @property {string} action what the button says that does it
- * @property {string} [typed] what has to be typed first
+ * @property {string[]} words the consequences, one paragraph each
+ * @property {string} action the label of the confirming button
+ * @property {string} [typed] the text to type first
  */
 
 /**
- * Whether the person wants it. Escape, and everything but the button, means no.
+ * Whether the user confirms. Escape, and everything but the button, means no.
  *
  * @param {Doubt} doubt
  * @returns {Promise<boolean>}
@@ -201,7 +201,7 @@ export function confirmed({ title, words, action, typed }) {
       "p",
       { class: "actions" },
       yes,
-      el("button", { type: "button", class: "quiet", text: "Leave it", onclick: () => dialog.close() }),
+      el("button", { type: "button", class: "quiet", text: "Cancel", onclick: () => dialog.close() }),
     ),
   );
   const dialog = el("dialog", { "aria-labelledby": "doubt" }, form);
@@ -224,7 +224,7 @@ function typing(typed, yes) {
   return el("label", {}, "Type “", el("span", { class: "typed", text: typed }), "” to confirm", field);
 }
 
-/** Spaces may differ: a title may have some that nobody can see. @param {string} one @param {string} other */
+/** Compares texts without regard to spaces: a title can have invisible ones. @param {string} one @param {string} other */
 function same(one, other) {
   const plain = (/** @type {string} */ text) => text.normalize().trim().replace(/\s+/g, " ");
   return plain(one) === plain(other);

@@ -1,4 +1,4 @@
-// Form fields, each with its label, its hint and its fault.
+// Form fields, each with its label, hint and error.
 
 import { el } from "./elements.js";
 
@@ -7,7 +7,7 @@ import { el } from "./elements.js";
 let made = 0;
 
 /**
- * A labelled input. `say` shows what is wrong (or nothing), and tells whether it is fine.
+ * A labelled input. `say` shows an error (or none) and returns whether the input is valid.
  *
  * @template {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} I
  * @param {string} label
@@ -32,7 +32,7 @@ export function field(label, input, hint) {
 }
 
 /**
- * Some choices of which one holds, each with a sentence.
+ * Radio buttons, each with a hint.
  *
  * @template {string} V
  * @param {string} legend
@@ -54,7 +54,7 @@ export function choosing(legend, choices, chosen, onchoice) {
 }
 
 /**
- * A whole number in a range, or what is wrong with it.
+ * A whole number in a range, or the error message.
  *
  * @param {string} text
  * @param {number} least
@@ -64,7 +64,7 @@ export function choosing(legend, choices, chosen, onchoice) {
 export function wholeNumber(text, least, most) {
   const value = Number(text);
   if (/^\s*\d+\s*$/.test(text) && value >= least && value <= most) return value;
-  return `This is a whole number from ${least.toLocaleString("en-GB")} to ${most.toLocaleString("en-GB")}.`;
+  return `Enter a whole number from ${least.toLocaleString("en-GB")} to ${most.toLocaleString("en-GB")}.`;
 }
 
 /** @param {Element} input @param {HTMLElement} error @param {string} words */

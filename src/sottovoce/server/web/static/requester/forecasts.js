@@ -6,7 +6,7 @@ import { ask, Problem } from "./requests.js";
 /** @import { Guarantee } from "./types.js" */
 
 /**
- * What simulated campaigns showed.
+ * The result of simulated campaigns.
  *
  * @typedef {object} Forecast
  * @property {"accuracy" | "mean error"} score
@@ -21,7 +21,7 @@ import { ask, Problem } from "./requests.js";
  * @property {string[]} notes
  */
 
-/** A campaign as it might be, as the interface has it. @typedef {{privacy: {epsilon: number}}} Asked */
+/** A planned campaign in the API's format. @typedef {{privacy: {epsilon: number}}} Asked */
 
 const USUAL_WAIT = 2;
 
@@ -39,7 +39,7 @@ export class Forecasts {
     this.isBusy = false;
   }
 
-  /** Wants these forecasts, the first of them first. @param {Asked[]} wanted */
+  /** Requests these forecasts, in this order. @param {Asked[]} wanted */
   want(wanted) {
     this.wanted = wanted;
     const isWanted = wanted.some((each) => JSON.stringify(each) === this.asking);
@@ -47,12 +47,12 @@ export class Forecasts {
     if (!this.isBusy) this.work();
   }
 
-  /** Nothing is wanted any more. */
+  /** Cancels all requests. */
   stop() {
     this.want([]);
   }
 
-  /** The forecast, why there is none, or null while it is not there. @param {Asked} asked */
+  /** The forecast, the error, or null while it is pending. @param {Asked} asked */
   of(asked) {
     return known.get(JSON.stringify(asked)) ?? null;
   }
@@ -77,7 +77,7 @@ export class Forecasts {
     return this.wanted.find((each) => !known.has(JSON.stringify(each)));
   }
 
-  /** A refusal is an answer; a server that is busy or away is asked again. @param {unknown} error */
+  /** Stores a refusal as the result; retries when the server is busy or unreachable. @param {unknown} error */
   async failed(error) {
     if (!(error instanceof Problem)) return;
     if (error.status >= 400 && error.status < 500 && error.status !== 429) {

@@ -6,10 +6,10 @@ const FOUR_DIGITS = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4
 /** A count with separators: 12,000. @param {number} count */
 export const whole = (count) => WHOLE.format(count);
 
-/** A number with at most four digits that matter. @param {number} value */
+/** A number with at most four significant digits. @param {number} value */
 export const figure = (value) => minus(FOUR_DIGITS.format(value));
 
-/** From one number to another, in few digits: the name of a bar. @param {number} low @param {number} high */
+/** A range of numbers with few digits: the label of a bar. @param {number} low @param {number} high */
 export function range(low, high) {
   const near = (/** @type {number} */ digits) =>
     [low, high].every((end) => Math.abs(end - Number(end.toFixed(digits))) <= (high - low) / 50);
@@ -28,20 +28,20 @@ export function measured(value, error) {
   return minus(value.toFixed(Math.max(0, Math.min(9, digits))));
 }
 
-/** So many of something: "1 report", "1,200 reports". @param {number} count @param {string} noun */
+/** A count with its noun: "1 report", "1,200 reports". @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** A message of the server's as a sentence. @param {string} message */
+/** A message from the server as a sentence. @param {string} message */
 export function sentence(message) {
   const text = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Names one after the other: "A", "A and B", "A, B and C". @param {string[]} names */
+/** A list of names: "A", "A and B", "A, B and C". @param {string[]} names */
 export const listed = (names) => (names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
 
 /**
- * A share in per cent. What is nearly all or nearly nothing is not said to be all or nothing.
+ * A share in per cent. It shows 0% or 100% only when the share is exactly that.
  *
  * @param {number} share from 0 to 1
  */
@@ -55,10 +55,10 @@ export function percent(share) {
 /** The time of day. @param {Date} moment */
 export const clock = (moment) => `${moment.toISOString().slice(11, 19)} UTC`;
 
-/** A day as it is written out: 2031-12-24 is 24 December 2031. @param {string} day */
+/** A day written out: 2031-12-24 is 24 December 2031. @param {string} day */
 export const written = (day) => dated(day, "long");
 
-/** The same where there is little room: 24 Dec 2031. @param {string} day */
+/** A day in short form: 24 Dec 2031. @param {string} day */
 export const shortly = (day) => dated(day, "short");
 
 /** @param {string} day @param {"long" | "short"} month */

@@ -1,5 +1,5 @@
 // Keyholders' cards: a name and two public keys, as `sottovoce keyholder init` writes them. The keyholder
-// reads the card's fingerprint out, so that nobody can swap a card unseen.
+// reads the card's fingerprint out to detect a swapped card.
 
 import { el } from "./elements.js";
 
@@ -8,14 +8,14 @@ import { el } from "./elements.js";
 const FORMAT = "sottovoce-keyholder/1";
 const KEY_FILE = "sottovoce-keyholder-keys/1";
 const FIELDS = ["format", "name", "sealing", "signing"];
-/** 32 bytes in 43 characters, of which the last has two bits that are 0. */
+/** 32 bytes in 43 characters; two bits of the last one are 0. */
 const KEY = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 const LONGEST_NAME = 200;
-/** Bytes of a hash that people compare, and digits that they read out at once. */
+/** Bytes of the hash that people compare, and digits per group. */
 const [COMPARED, AT_ONCE] = [16, 4];
 
 /**
- * The cards in a text: one, or several one after the other.
+ * The cards in a text: one or several.
  *
  * @param {string} text
  * @returns {Card[]} never none
@@ -24,13 +24,13 @@ export function cardsIn(text) {
   const found = parsed(text) ?? parsed(`[${text.trim().replace(/\}[\s,]*\{/g, "},{")}]`);
   const documents = Array.isArray(found) ? found : [found];
   if (documents.length === 0 || !documents.every(isDocument)) {
-    throw new Error("This is no keyholder’s card. A card is the line that “sottovoce keyholder init” writes: it starts with {\"format\":\"sottovoce-keyholder/1\".");
+    throw new Error("This is not a keyholder card. A card is the line that “sottovoce keyholder init” writes: it starts with {\"format\":\"sottovoce-keyholder/1\".");
   }
   return documents.map(cardOf);
 }
 
 /**
- * Some cards with one more.
+ * Adds a card.
  *
  * @param {Card[]} cards
  * @param {Card} card
@@ -38,14 +38,14 @@ export function cardsIn(text) {
  */
 export function withCard(cards, card) {
   const same = cards.find(({ sealing, signing }) => sealing === card.sealing || signing === card.signing);
-  if (same) throw new Error(`The card of ${card.name} is there already${same.name === card.name ? "" : `, as ${same.name}`}. Each keyholder needs keys of its own.`);
-  if (cards.some(({ name }) => name === card.name)) throw new Error(`Another keyholder is called ${card.name} already. Workers must be able to tell them apart: ask for a card with another name.`);
+  if (same) throw new Error(`The card of ${card.name} has already been added${same.name === card.name ? "" : `, as ${same.name}`}. Each keyholder needs its own keys.`);
+  if (cards.some(({ name }) => name === card.name)) throw new Error(`Another keyholder already has the name ${card.name}. Names must differ: ask for a card with another name.`);
   return [...cards, card];
 }
 
 /**
- * What people compare: half of the SHA-256 of both keys, in groups to read out. Browsers compute it
- * over HTTPS and on this machine only.
+ * The fingerprint that people compare: half of the SHA-256 of both keys, in groups. Browsers compute
+* it over HTTPS and on localhost only.
  *
  * @param {Card} card
  * @returns {Promise<string | null>} null where this browser cannot compute it
@@ -61,15 +61,15 @@ export async function fingerprint({ sealing, signing }) {
 /** @param {Record<string, unknown>} document @returns {Card} */
 function cardOf(document) {
   const { format, name, sealing, signing } = document;
-  if (format === KEY_FILE) throw new Error("This is a keyholder’s key file, which must never leave the keyholder. Delete it here, and ask for card.json of new keys.");
-  if (format !== FORMAT) throw new Error(`This is no keyholder’s card: its format is ${JSON.stringify(format) ?? "missing"}, not "${FORMAT}".`);
+  if (format === KEY_FILE) throw new Error("This is a keyholder’s secret key file. It must never leave the keyholder. Delete it here, and ask for the card.json of new keys.");
+  if (format !== FORMAT) throw new Error(`This is not a keyholder card: its format is ${JSON.stringify(format) ?? "missing"}, not "${FORMAT}".`);
   const other = Object.keys(document).find((each) => !FIELDS.includes(each));
-  if (other) throw new Error(`There is more in this than in a card: “${other}”. Ask for the keyholder’s card.json as it was written.`);
+  if (other) throw new Error(`This card has an unknown field: “${other}”. Ask for the keyholder’s original card.json.`);
   if (typeof name !== "string" || !name.trim() || [...name].length > LONGEST_NAME) {
-    throw new Error(`This card has no name of 1 to ${LONGEST_NAME} characters. Ask for a new one.`);
+    throw new Error(`The name on this card must have 1 to ${LONGEST_NAME} characters. Ask for a new card.`);
   }
   for (const [what, key] of Object.entries({ sealing, signing })) {
-    if (typeof key !== "string" || !KEY.test(key)) throw new Error(`The card of ${name} was damaged on its way: “${what}” is no key. Ask for the card again.`);
+    if (typeof key !== "string" || !KEY.test(key)) throw new Error(`The card of ${name} is damaged: “${what}” is not a valid key. Ask for the card again.`);
   }
   return { name, sealing: String(sealing), signing: String(signing) };
 }
@@ -88,7 +88,7 @@ const isDocument = (found) => typeof found === "object" && found !== null && !Ar
 
 /** A fingerprint as people compare it: in groups, on two lines. @param {string | null} text */
 export function fingerprintElement(text) {
-  if (text === null) return el("span", { class: "hint", text: "Fingerprints need HTTPS: “sottovoce keyholder status” shows them too." });
+  if (text === null) return el("span", { class: "hint", text: "Fingerprints need HTTPS. “sottovoce keyholder status” shows them too." });
   const groups = text.split(" ");
   const half = Math.ceil(groups.length / 2);
   return el("code", { class: "fingerprint" },

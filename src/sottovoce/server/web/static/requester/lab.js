@@ -17,7 +17,7 @@ import { isSignedIn, leadToSignIn, place } from "./requests.js";
 // The form: the scenario.
 
 /**
- * A campaign that does not exist. Numbers are as they were typed.
+ * A planned campaign. Numbers are texts as typed.
  *
  * @typedef {object} Lab
  * @property {"categorical" | "ordinal" | "numeric"} kind
@@ -35,9 +35,9 @@ import { isSignedIn, leadToSignIn, place } from "./requests.js";
 const MOST_MECHANISMS = 3;
 const MOST_LABELS = 1000;
 /** @type {{value: Lab["kind"], name: string}[]} */
-const KINDS = [{ value: "categorical", name: "Labels" }, { value: "ordinal", name: "Labels in an order" }, { value: "numeric", name: "Numbers" }];
-const ABILITIES = [{ value: "mixed", name: "Mixed" }, { value: "able", name: "Fairly able" }, { value: "expert", name: "Experts" }];
-const HIDING = [{ value: "no", name: "Can be seen" }, { value: "yes", name: "Stays private" }];
+const KINDS = [{ value: "categorical", name: "Labels" }, { value: "ordinal", name: "Ordered labels" }, { value: "numeric", name: "Numbers" }];
+const ABILITIES = [{ value: "mixed", name: "Mixed" }, { value: "able", name: "Good" }, { value: "expert", name: "Experts" }];
+const HIDING = [{ value: "no", name: "Visible" }, { value: "yes", name: "Private" }];
 
 /**
  * @param {Lab} lab
@@ -54,7 +54,7 @@ function scenarioForm(lab, changed) {
     return one;
   };
   const [labels, low, high] = [made("labels", "How many labels"), made("low", "Lowest"), made("high", "Highest")];
-  const [tasks, workers, answers] = [made("tasks", "Tasks"), made("workers", "Workers"), made("answers", "Answers of each")];
+  const [tasks, workers, answers] = [made("tasks", "Tasks"), made("workers", "Workers"), made("answers", "Answers per worker")];
   const [domain, mechanisms] = [el("div", { class: "side-by-side" }), el("div", { class: "ticks" })];
   const said = (/** @type {{say: (words: string) => boolean}} */ one, /** @type {number | string} */ found) => one.say(typeof found === "string" ? found : "");
   const check = () => {
@@ -62,8 +62,8 @@ function scenarioForm(lab, changed) {
     const [from, to] = [Number(lab.low), Number(lab.high)];
     return [
       isNumeric || said(labels, wholeNumber(lab.labels, 2, MOST_LABELS)),
-      !isNumeric || low.say(lab.low && Number.isFinite(from) ? "" : "Write a number."),
-      !isNumeric || high.say(lab.high && Number.isFinite(to) ? (to > from ? "" : "More than the lowest.") : "Write a number."),
+      !isNumeric || low.say(lab.low && Number.isFinite(from) ? "" : "Enter a number."),
+      !isNumeric || high.say(lab.high && Number.isFinite(to) ? (to > from ? "" : "Must be greater than the lowest.") : "Enter a number."),
       said(tasks, wholeNumber(lab.tasks, 1, 1_000_000)),
       said(workers, wholeNumber(lab.workers, 1, 1_000_000)),
       said(answers, wholeNumber(lab.answers, 1, Math.min(Number(lab.tasks) || 1, 1_000_000))),
@@ -107,7 +107,7 @@ function scenarioForm(lab, changed) {
       lab.ability = ability;
       changed(check());
     }),
-    choosing("Who answered what", HIDING, lab.hides ? "yes" : "no", (value) => {
+    choosing("Which tasks were answered", HIDING, lab.hides ? "yes" : "no", (value) => {
       lab.hides = value === "yes";
       reshape();
     }),
@@ -161,7 +161,7 @@ function labTable(lab, epsilons, found) {
         el("tbody", {}, epsilons.map((epsilon, place) => el("tr", {}, el("th", { scope: "row", text: String(epsilon) }), found.map((row) => cell(row[place] ?? null))))),
       )),
     refused && el("p", { class: "error", text: /** @type {Error} */ (refused).message }),
-    el("p", { class: "fine", text: "The expected score, and the band in which 9 of 10 such campaigns end. Simulated, if the crowd is as you say. Smaller epsilon is more private." }),
+    el("p", { class: "fine", text: "The expected score and the range that covers 9 of 10 such campaigns. Simulated, assuming that the crowd is as you describe it. Smaller epsilon is more private." }),
   );
 }
 
@@ -177,10 +177,10 @@ function oddsAt(one) {
   return kept === null ? "" : `\n${kept}`;
 }
 
-// The same as a command.
+// The equivalent command.
 
 /**
- * Its words, of which none shall be broken.
+ * The words of the command; none is broken across lines.
  *
  * @param {Lab} lab
  * @param {number[]} epsilons
@@ -212,9 +212,9 @@ const BASE = document.documentElement.dataset.base ?? "";
 const KEPT = `sottovoce:lab:${BASE}`;
 const PAUSE = 250;
 
-/** From very private to hardly private, per answer. */
+/** Epsilon per answer, from very private to hardly private. */
 const EPSILONS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 6];
-/** The order in which they are asked for: the shape of the line shows early. */
+/** The order of requests: the shape of the line appears early. */
 const ORDER = [4, 2, 6, 0, 7, 1, 3, 5];
 
 if (isSignedIn()) begin();
@@ -248,11 +248,11 @@ function begin() {
     el("form", { class: "card", novalidate: true, onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, form.element),
     el("div", { class: "lab-results" },
       el("section", { class: "card" }, chart, table,
-        el("div", { class: "actions" }, el("button", { type: "button", text: "Use this for a new campaign", onclick: use }))),
+        el("div", { class: "actions" }, el("button", { type: "button", text: "Use for a new campaign", onclick: use }))),
       el("section", { class: "card" },
         el("h2", { text: "The same on the command line" }), line,
         el("p", {}, copyButton("Copy", () => (line.textContent ?? "").trim())),
-        el("p", { class: "hint" }, "It tries every mechanism that fits, with larger simulations, and says which to take. Do you have raw answers of a pilot? They never go to a server: ", el("code", { text: "sottovoce tradeoff answers.csv" }), " draws this picture from them on your own machine."),
+        el("p", { class: "hint" }, "The command tries every mechanism that fits, with larger simulations, and recommends one. If you have raw answers from a pilot, do not send them to a server: ", el("code", { text: "sottovoce tradeoff answers.csv" }), " draws this chart from them on your own machine."),
       ),
     ),
   ));
@@ -287,7 +287,7 @@ function names(count) {
   return count === 2 ? ["Yes", "No"] : Array.from({ length: count }, (_, index) => `Label ${index + 1}`);
 }
 
-/** What a new campaign takes over. @param {Lab} lab */
+/** The values that a new campaign takes over. @param {Lab} lab */
 function drafted(lab) {
   const { kind, workers, answers, ability, hides, mechanisms: [first = ""] } = lab;
   const sealed = needsKeyholders(first);

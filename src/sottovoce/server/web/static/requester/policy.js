@@ -8,11 +8,11 @@ import { fingerprint, fingerprintElement } from "./keyholder-cards.js";
 /** @import { Held, Policy } from "./types.js" */
 
 /**
- * What the pages know of a mechanism, as the server lists it: they tell none by its name.
+ * A mechanism as the server lists it. The pages use these properties, never its name.
  *
  * @typedef {object} Mechanism
  * @property {string} name
- * @property {string} words its name as people say it and, after a colon, what it does
+ * @property {string} words its plain name and, after a colon, what it does
  * @property {string | null} counts what the number of 100 counts; null: true answers
  * @property {string[]} takes kinds of answers
  * @property {boolean} can_hide which tasks a worker answered
@@ -61,11 +61,11 @@ export function calledName(name) {
 
 /** What the number of 100 counts. @param {string} name */
 export function counting(name) {
-  return listed(name)?.counts ?? "of 100 workers so many send their true answer";
+  return listed(name)?.counts ?? "of 100 workers how many send their true answer";
 }
 
 /**
- * Those that fit and need nobody else.
+ * Mechanisms that fit and need no keyholders.
  *
  * @param {Asked} asked
  */
@@ -74,7 +74,7 @@ export function fitting(asked) {
 }
 
 /**
- * Those that can be compared: sealed answers too, as far as a ballot has room for so many labels.
+ * Mechanisms to compare; includes sealed answers if a ballot has room for this many labels.
  *
  * @param {Asked} asked
  */
@@ -113,7 +113,7 @@ export function of100(sentence) {
 }
 
 /**
- * How many of 100 are kept by randomised response over so many symbols, before the server says it:
+ * How many of 100 answers randomised response keeps, computed before the server's reply:
  * e^epsilon / (e^epsilon + symbols - 1).
  *
  * @param {number} epsilon
@@ -124,8 +124,8 @@ export function keptOf100(epsilon, symbols) {
 }
 
 /**
- * How many of 100 bets on one of two answers, as likely as each other before, are won at most by who
- * sees what is opened: e^epsilon / (e^epsilon + 1), rounded up.
+ * The most bets of 100 that an observer of the opened total wins between two answers that were equally
+* likely before: e^epsilon / (e^epsilon + 1), rounded up.
  *
  * @param {number} epsilon
  */
@@ -143,7 +143,7 @@ export function hundred(kept) {
 }
 
 /**
- * A guarantee in numbers, rounded up: nothing is promised that does not hold.
+ * A guarantee in numbers, rounded up so that it always holds.
  *
  * @param {Held} held
  */
@@ -158,7 +158,7 @@ export function inNumbers({ epsilon, delta }) {
 
 /** The promise in one sentence. @param {Policy} policy */
 export function sealedWords({ mechanism: { minimum } }) {
-  return `Answers leave the device in sealed shares only. What is opened is one total of ${counted(minimum, "worker")} or more, with noise in it, and only once.`;
+  return `Answers leave the device only as sealed shares. Only one total of ${counted(minimum, "worker")} or more is opened, once, with noise added.`;
 }
 
 /** Whom it holds against. @param {Policy} policy */
@@ -176,17 +176,17 @@ function brokenWords({ mechanism: { degree } }) {
 export function keyholdersCard(policy) {
   const { keyholders, minimum, degree } = policy.mechanism;
   return el("section", { class: "card" },
-    el("h2", { text: "Who keeps it" }),
-    el("p", { class: "hint", text: "Compare each fingerprint with its keyholder, over the phone, before you open the campaign: the policy pins these keys for good." }),
+    el("h2", { text: "Keyholders" }),
+    el("p", { class: "hint", text: "Before you open the campaign, compare each fingerprint with its keyholder by phone. After that the keys cannot be changed." }),
     el("ol", { class: "seats" }, keyholders.map((/** @type {Card} */ card) => {
       const print = el("span", { class: "hint", text: "…" });
       fingerprint(card).then((text) => print.replaceWith(fingerprintElement(text)));
       return el("li", {}, el("span", { class: "seat-name", text: card.name }), print);
     })),
     el("dl", { class: "fine" },
-      el("div", {}, el("dt", { text: "To check answers it takes" }), el("dd", { text: `all ${whole(keyholders.length)}` })),
-      el("div", {}, el("dt", { text: "To open the total it takes" }), el("dd", { text: `any ${whole(degree + 1)}` })),
-      el("div", {}, el("dt", { text: "Smallest set" }), el("dd", { text: counted(minimum, "worker") })),
+      el("div", {}, el("dt", { text: "Needed to check answers" }), el("dd", { text: `all ${whole(keyholders.length)}` })),
+      el("div", {}, el("dt", { text: "Needed to open the total" }), el("dd", { text: `any ${whole(degree + 1)}` })),
+      el("div", {}, el("dt", { text: "Minimum number of workers" }), el("dd", { text: counted(minimum, "worker") })),
     ),
     el("p", { class: "hint", text: brokenWords(policy) }),
   );

@@ -9,7 +9,7 @@ const WAS_AT = `sottovoce:was-at:${BASE}`;
 const TOKEN = /^svk_[A-Za-z0-9_-]{43}$/;
 
 /**
- * `stay` is for the sign-in itself, which is told that a token is not good instead of being left.
+ * `stay` is for the sign-in page: it gets an error for a bad token instead of a redirect.
  *
  * @typedef {{method?: string, body?: any, headers?: Record<string, string>, signal?: AbortSignal, stay?: boolean}} Asking
  */
@@ -19,7 +19,7 @@ export class Problem extends Error {
   /**
    * @param {number} status 0 where there was no answer
    * @param {{reason?: string, detail?: string, field?: string, row?: number, column?: string}} said
-   * @param {number} wait seconds after which to ask again; 0 where nobody said
+   * @param {number} wait seconds to wait before a retry; 0 if not given
    */
   constructor(status, said, wait = 0) {
     super(sentence(said.detail ?? `the server answered with status ${status}`));
@@ -34,8 +34,8 @@ export class Problem extends Error {
 }
 
 /**
- * Asks the interface: JSON goes in (or a string or Blob with its content-type), JSON comes out.
- * Without a token, or with one that is no longer good, it leads to the sign-in.
+ * Calls the API: sends JSON (or a string or Blob with its content type) and returns JSON.
+* Without a valid token it redirects to the sign-in.
  *
  * @param {string} path below /api/v1
  * @param {Asking} [how]
@@ -48,7 +48,7 @@ export async function ask(path, how = {}) {
 }
 
 /**
- * Gives the browser something to save.
+ * Saves data as a file.
  *
  * @param {Blob} blob
  * @param {string} filename
@@ -81,7 +81,7 @@ export function isSignedIn() {
 }
 
 /**
- * Keeps a token: in this tab, or on this device until one signs out.
+ * Stores a token in this tab, or on this device until sign-out.
  *
  * @param {string} given
  * @param {boolean} stay
@@ -91,24 +91,24 @@ export function signIn(given, stay = false) {
   (stay ? localStorage : sessionStorage).setItem(KEPT, given);
 }
 
-/** Forgets the token. It stays good until it is revoked. */
+/** Deletes the stored token. It stays valid until it is revoked. */
 export function signOut() {
   sessionStorage.removeItem(KEPT);
   localStorage.removeItem(KEPT);
 }
 
-/** Goes to the sign-in, which leads back to this page. */
+/** Goes to the sign-in, which returns to this page. */
 export function leadToSignIn() {
   sessionStorage.setItem(WAS_AT, location.pathname + location.search + location.hash);
   location.replace(`${place("")}#sign-in`);
 }
 
-/** Whether one was led to the sign-in from another page. */
+/** Whether another page redirected to the sign-in. */
 export function wasSentAway() {
   return sessionStorage.getItem(WAS_AT) !== null;
 }
 
-/** Goes to where one was before one had to sign in, once; else to the list of campaigns. */
+/** Returns to the page that asked for the sign-in, once; otherwise to the list of campaigns. */
 export function backToWhereOneWas() {
   const was = sessionStorage.getItem(WAS_AT);
   sessionStorage.removeItem(WAS_AT);
@@ -121,7 +121,7 @@ function token() {
 }
 
 /**
- * What the interface answers, before anything of it is read.
+ * The API's response, before its body is read.
  *
  * @param {string} path
  * @param {Asking} how
@@ -152,7 +152,7 @@ export async function answer(path, { method = "GET", body, headers = {}, signal,
   throw problem;
 }
 
-/** The page is being left: nothing that waits for an answer shall go on. @returns {Promise<never>} */
+/** A promise that never resolves: the page is being left. @returns {Promise<never>} */
 function leaving() {
   leadToSignIn();
   return new Promise(() => {});
@@ -161,7 +161,7 @@ function leaving() {
 /** @param {unknown} error @returns {never} */
 function unanswered(error) {
   if (error instanceof DOMException && error.name === "AbortError") throw error;
-  const detail = "the server does not answer; check your connection and try again";
+  const detail = "the server does not respond; check your connection and try again";
   throw new Problem(0, { reason: "no_answer", detail });
 }
 
@@ -171,13 +171,13 @@ async function problemOf(response) {
   return new Problem(response.status, said, Number(response.headers.get("retry-after")) || 0);
 }
 
-// The sample campaign: one click makes it, and simulated workers answer it.
+// The sample campaign, answered by simulated workers.
 
 /**
  * Makes a sample campaign when a button is pressed, and goes to its dashboard.
  *
  * @param {HTMLElement} button
- * @param {HTMLElement} said where it is said that it did not work
+ * @param {HTMLElement} said shows an error
  */
 export function offerSample(button, said) {
   button.addEventListener("click", async () => {

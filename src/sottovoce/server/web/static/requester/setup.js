@@ -1,5 +1,5 @@
-// The page behind the one-time setup link. The secret follows the #, so it reaches no log. It goes to the
-// server in a header, once, and leaves the address bar at once.
+// The page behind the one-time setup link. The secret follows the #, so it reaches no log. It is sent
+// to the server in a header, once, and is removed from the address bar at once.
 
 import { at, offerCopy } from "./elements.js";
 import { place, signIn } from "./requests.js";
@@ -37,7 +37,7 @@ async function make(event) {
   } catch (error) {
     const problem = at("problem");
     const refused = error instanceof Error && !(error instanceof TypeError);
-    problem.textContent = refused ? error.message : "The server does not answer.";
+    problem.textContent = refused ? error.message : "The server does not respond.";
     problem.hidden = false;
     button.disabled = false;
   }

@@ -13,10 +13,10 @@ form.hidden = isSignedIn();
 at("signed-in").hidden = !isSignedIn();
 form.addEventListener("submit", tryToken);
 offerSample(at("sample"), at("sample-error"));
-// No element has this name: the browser would take the focus there once more.
+// No element has this name: the browser would move the focus there again.
 if (location.hash === "#sign-in" && !isSignedIn()) {
   at("why").hidden = !wasSentAway();
-  at("why").textContent = "This tab has no token that is good. Sign in, and go on where you were.";
+  at("why").textContent = "This tab has no valid token. Sign in to continue.";
   at("asking").scrollIntoView();
   field.focus({ preventScroll: true });
 }

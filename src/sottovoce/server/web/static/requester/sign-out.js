@@ -1,4 +1,4 @@
-// The sign-out button in the head of every requester's page: it forgets the token.
+// The sign-out button in the head of every requester page. It deletes the token.
 
 import { at } from "./elements.js";
 import { place, signOut } from "./requests.js";

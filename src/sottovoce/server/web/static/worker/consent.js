@@ -1,4 +1,4 @@
-// Screen: consent. It says what leaves this device, what that reveals, and whom a worker has to trust.
+// Screen: consent. It shows what leaves this device, what that reveals, and whom a worker has to trust.
 
 import { sha256 } from "../randomize.js";
 import { asked, guaranteeWith, howSealed, isSealed, offersSealing, remaining } from "./draw.js";
@@ -103,11 +103,11 @@ function known() {
   try {
     return { invite: record().invite, extras: offersSealing(shown()?.offer) ? "client,secure" : "client" };
   } catch {
-    return { invite: null, extras: "client" }; // a browser that keeps nothing
+    return { invite: null, extras: "client" }; // a browser without storage
   }
 }
 
-/** Of a file of the page as this browser has it. @param {string} file */
+/** The SHA-256 of a file of the page, as this browser loaded it. @param {string} file */
 const hashed = async (file) =>
   sha256(await (await fetch(new URL(`../${file}`, import.meta.url), { cache: "force-cache" })).text());
 
@@ -139,7 +139,7 @@ function raising(app, count, wanted, needed) {
         el("p", {}, el("button", { class: "quiet" }, t.raiseNow)))));
 }
 
-// The odds of a report: a hundred marks, and a sentence that says the same.
+// The odds of a report: a hundred marks and the same in a sentence.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -162,7 +162,7 @@ function oddsSentence({ alphabet, odds }) {
   }
 }
 
-/** Ten rows of ten marks, the first of them filled. The sentence beside it says as much. @param {number} filled */
+/** Ten rows of ten marks, the first of them filled. The sentence next to it says the same. @param {number} filled */
 function hundred(filled) {
   const grid = document.createElementNS(SVG, "svg");
   grid.setAttribute("viewBox", "0 0 100 100");

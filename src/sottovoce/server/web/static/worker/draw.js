@@ -10,20 +10,20 @@ import { alone, keep, keepAnswers, kept, limit, noteDrawn, spentElsewhere, waiti
 /** @import { Sealed } from "../seal.js" */
 /** @import { Answers, App, Given, Kept, Offer, Parcel, SealedApp } from "./types.js" */
 
-/** More than the worker allows: nothing is drawn. */
+/** The worker's limit would be exceeded: nothing is drawn. */
 export class OverLimit extends Error {}
 
-/** Tasks that nothing was drawn for. @param {App} app @param {Kept} [record] */
+/** Tasks without a draw. @param {App} app @param {Kept} [record] */
 export function remaining(app, record = kept()) {
   if (!app.verified.separable) return record.parcels.length ? [] : app.tasks;
   const drawn = new Set(record.parcels.flatMap((parcel) => parcel.tasks));
   return app.tasks.filter(({ task }) => !drawn.has(task));
 }
 
-/** What all reports to this campaign betray with so many more. @param {App} app @param {number} more */
+/** The privacy loss of all reports to this campaign after this many more. @param {App} app @param {number} more */
 export const guaranteeWith = (app, more) => app.verified.guarantee(kept().answers + more);
 
-/** The tasks that the limit on this device covers: all, some where they may go out bit by bit, or none. @param {App} app */
+/** The tasks that the limit on this device covers: all, none, or some if answers may be sent in parts. @param {App} app */
 export function asked(app) {
   const tasks = remaining(app);
   if (tasks.length === 0 || fits(app, tasks.length)) return tasks;
@@ -44,8 +44,8 @@ export const reportable = (app, tasks = asked(app)) =>
   app.verified.hidesParticipation ? tasks : tasks.filter(({ task }) => app.answers.get(task) != null);
 
 /**
- * Make what will be sent, unless that has been done. Drawing, or sealing, and booking are one write, so neither
- * can be there without the other; a second tab finds what the first has drawn.
+ * Makes the data to send, once. Drawing (or sealing) and booking the spend are one write, so neither exists
+* without the other. A second tab finds the draw of the first.
  * @param {App} app
  */
 export const draw = (app) =>
@@ -65,7 +65,7 @@ export const draw = (app) =>
     record.spent = app.verified.guarantee(record.answers).perWorker;
     keep(record);
     noteDrawn(id);
-    // What is sealed is not shown beside what was answered: answers have done their part.
+    // Sealed answers are not shown next to the originals, which are no longer needed.
     if (isSealed(app)) forgetAnswers(app);
   });
 
@@ -83,7 +83,7 @@ const newId = () =>
 /** @type {typeof import("../seal.js")} */
 let sealer;
 
-/** Whether a policy, which nobody has verified yet, has keyholders to seal answers for. @param {Offer | undefined} offer */
+/** Whether an unverified policy has keyholders to seal answers for. @param {Offer | undefined} offer */
 export const offersSealing = (offer) =>
   "keyholders" in Object(/** @type {{ mechanism?: unknown } | undefined} */ (offer?.policy)?.mechanism);
 
@@ -105,7 +105,7 @@ const seal = (app, answers, tasks) => sealer.seal(app.verified, CAMPAIGN, app.wo
 
 // Sealed campaigns on screen: how answers are sealed, and the parts that leave.
 
-/** How answers are sealed, and who would have to break their word. @param {SealedApp} app */
+/** How answers are sealed, and who would have to collude to read them. @param {SealedApp} app */
 export function howSealed({ verified }) {
   const { keyholders, seats, minimum, colluders } = verified;
   const names = keyholders.map(({ name }) => name).join(t.comma);
@@ -123,7 +123,7 @@ export function howSealed({ verified }) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A lock, or an eye. The words beside them say as much. @type {Record<string, string>} */
+/** A lock or an eye. The words next to it say the same. @type {Record<string, string>} */
 const SIGNS = {
   locked: "M7 11V8a5 5 0 0 1 10 0v3M5 11h14v10H5zM12 15v2",
   readable: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12zM12 9a3 3 0 1 0 0 6 3 3 0 1 0 0-6",
@@ -140,7 +140,7 @@ function sign(kind) {
   return drawing;
 }
 
-/** The parts of a contribution: who can open each, and what anybody can read. @param {SealedApp} app @param {Parcel} parcel */
+/** The parts of a contribution: who can open each, and what anyone can read. @param {SealedApp} app @param {Parcel} parcel */
 export function parts(app, parcel) {
   /** @type {string[]} */
   const shares = JSON.parse(parcel.bytes).shares;
@@ -152,5 +152,5 @@ export function parts(app, parcel) {
     part(t.readableByServer, t.readable(number(parcel.tasks.length), app.worker), "readable"));
 }
 
-/** Bytes that base64 stands for. @param {string} text */
+/** The number of bytes in a base64 text. @param {string} text */
 const sizeOf = (text) => Math.floor((text.length * 3) / 4);

@@ -17,7 +17,7 @@ export function el(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** The heading of a view: it takes the focus when the view is shown. @param {...Child} words */
+/** The heading of a view. It gets the focus when the view is shown. @param {...Child} words */
 export const heading = (...words) => el("h1", { tabindex: "-1", id: "heading" }, ...words);
 
 /** @param {string} words @param {() => unknown} click @param {string} [kind] */
@@ -30,7 +30,7 @@ export const details = (words, ...children) => el("details", {}, el("summary", {
 export const card = (title, ...children) =>
   el("section", { class: "card" }, el("h2", {}, title), ...children);
 
-/** A text to copy, and a button that does it and says so. @param {string} text @param {{copy: string, copied: string, notCopied: string}} t */
+/** A text with a copy button. @param {string} text @param {{copy: string, copied: string, notCopied: string}} t */
 export function copyable(text, t) {
   const status = el("span", { role: "status", class: "hint" });
   const copy = async () => {

@@ -8,7 +8,7 @@ import { keepLanguage, language } from "./storage.js";
 /** @type {Words} */
 export let t;
 
-/** The chosen language, else the first of the browser's that is spoken here. */
+/** The chosen language, or the first of the browser's that this page supports. */
 const wanted = () =>
   [remembered(), ...navigator.languages].map((code) => code?.slice(0, 2)).find((code) => code && find(code)) ?? "en";
 
@@ -19,7 +19,7 @@ function remembered() {
   try {
     return language();
   } catch {
-    return null; // a browser that keeps nothing is told so in its own language
+    return null; // without storage, the browser's language is used for the error
   }
 }
 
@@ -35,10 +35,10 @@ export async function switchTo(code) {
   keepLanguage(code);
 }
 
-/** A number in the page's language, with no more digits than it needs. @param {number} value */
+/** A number in the page's language, with as few digits as possible. @param {number} value */
 export const number = (value) => value.toLocaleString(t.code, { maximumFractionDigits: 6 });
 
-/** An epsilon, rounded up at the fourth digit: never more private than it is. @param {number} value */
+/** An epsilon, rounded up at the fourth digit, so that it is never understated. @param {number} value */
 export function upwards(value) {
   if (!(value > 0)) return "0";
   const unit = 10 ** (Math.floor(Math.log10(value)) - 3);

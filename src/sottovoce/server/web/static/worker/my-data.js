@@ -1,4 +1,4 @@
-// Screen: the reports that the server has of a worker, and their deletion.
+// Screen: the reports of a worker on the server, and their deletion.
 
 import { offersSealing } from "./draw.js";
 import { button, el, heading } from "./elements.js";
@@ -11,7 +11,7 @@ import { change, kept, shown } from "./storage.js";
 
 const RECEIPT = /^svr_[A-Za-z0-9_-]{43}$/;
 
-/** @param {Partial<App> & Pick<App, "again">} app what is known of the campaign: perhaps nothing */
+/** @param {Partial<App> & Pick<App, "again">} app what is known of the campaign, if anything */
 export function data(app) {
   const found = el("div", { id: "found" });
   const field = el("input", { id: "code", autocomplete: "off", spellcheck: "false", value: kept().receipt ?? "", "aria-describedby": "wrong" });
@@ -80,7 +80,7 @@ async function submission(app, { report_id, received_on, reports }, code, again)
     await content(app, reports), el("p", {}, first), sure, status);
 }
 
-/** What was sent, in words; of what is sealed, how much it is. @param {Partial<App>} app @param {Awaited<ReturnType<typeof askOwn>>["submissions"][0]["reports"]} reports */
+/** The reports in words; for sealed answers, how many there are. @param {Partial<App>} app @param {Awaited<ReturnType<typeof askOwn>>["submissions"][0]["reports"]} reports */
 async function content(app, reports) {
   if (isSealing(app)) return el("p", {}, t.sealedBack(number(reports.length)));
   const texts = new Map((app.tasks ?? shown()?.block.tasks ?? []).map(({ task, text }) => [task, text]));

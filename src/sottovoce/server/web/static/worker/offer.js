@@ -1,4 +1,4 @@
-// The campaign's offer and tasks, checked here, its policy pinned; or the reason why nobody can answer.
+// The campaign's offer and tasks, checked here, with its policy pinned; or the reason why one cannot answer.
 
 import { pseudonym, verify } from "../randomize.js";
 import { inTerminal } from "./consent.js";
@@ -12,7 +12,7 @@ import { answersKept, canKeep, change, keepShown, kept, shown } from "./storage.
 
 const INVITE = /^#svi_[A-Za-z0-9_-]{43}$/;
 
-/** The campaign, or what stands in the way. @returns {Promise<Omit<App, "go" | "again" | "stop"> | Trouble>} */
+/** The campaign, or the obstacle. @returns {Promise<Omit<App, "go" | "again" | "stop"> | Trouble>} */
 export async function meet() {
   if (!isSecureContext || !crypto.subtle || !navigator.locks) return trouble("insecure");
   if (!canKeep()) return trouble("no_storage");
@@ -29,7 +29,7 @@ export async function meet() {
   }
 }
 
-/** The invite leaves the address bar: others look at it, and browsers remember it. */
+/** Removes the invite from the address bar, where others can see it and the browser history stores it. */
 async function takeInvite() {
   const found = INVITE.test(location.hash) ? location.hash.slice(1) : null;
   if (location.hash) history.replaceState(history.state, "", location.pathname);
@@ -43,7 +43,7 @@ async function takeInvite() {
 const newReceipt = () =>
   "svr_" + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32)))).replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
 
-/** What the server offers now; without a connection, what it offered. @param {Kept} record */
+/** The server's current offer; without a connection, the last one. @param {Kept} record */
 async function seen({ invite, receipt }) {
   try {
     const offer = await askOffer(invite ?? "");
@@ -70,12 +70,12 @@ async function checked({ offer, block }, record) {
   return { offer, tasks: block.tasks, worker, verified, answers: answersKept() };
 }
 
-/** With fewer tasks than all that are promised for, a server could single out who is asked what. @param {Offer} offer @param {Block} block @param {string} worker @param {number} answers */
+/** With fewer tasks than the policy covers, a server could single out workers by their tasks. @param {Offer} offer @param {Block} block @param {string} worker @param {number} answers */
 const makesSense = (offer, block, worker, answers) =>
   offer.id === CAMPAIGN && block.worker === worker && block.tasks.length === Math.min(offer.tasks, answers) &&
   new Set(block.tasks.map(({ task }) => task)).size === block.tasks.length && block.tasks.length > 0;
 
-// Reasons why somebody cannot answer, in words, with a remedy.
+// Reasons why a worker cannot answer, with a remedy.
 
 /** Where the Python client can do what this page cannot. */
 const TERMINAL = ["unverifiable", "no_storage"];

@@ -19,10 +19,10 @@ const FILES = "sottovoce-page";
 const types = /** @type {any} */ (globalThis).trustedTypes;
 const address = new URL("../service-worker.js", import.meta.url).href;
 
-/** The one script that is started by its address. @type {any} */
+/** The only script that is loaded by its address. @type {any} */
 const script = types ? types.createPolicy("sottovoce", { createScriptURL: () => address }).createScriptURL("") : address;
 
-/** Keep what this page was made of, once all of it is there, and let the service worker serve it. */
+/** Stores the files of this page once all are loaded, for the service worker to serve. */
 async function keepForOffline() {
   if (!("serviceWorker" in navigator) || !navigator.onLine) return;
   try {
@@ -32,11 +32,11 @@ async function keepForOffline() {
     // The page itself comes last: it names the others.
     for (const [address, reply] of replies) await files.put(address, reply);
   } catch {
-    // Without it the page works as long as there is a connection.
+    // Without it the page needs a connection.
   }
 }
 
-/** What the page's head names, and the page itself under one address: its bytes are the same for every campaign. */
+/** The files named in the page's head, and the page itself under one address: it is the same for every campaign. */
 const ownFiles = () => [
   ...new Set(Array.from(document.querySelectorAll("link:not([rel=alternate]), script"),
     (each) => /** @type {string} */ (each.getAttribute("href") ?? each.getAttribute("src")))),
@@ -57,13 +57,13 @@ const foot = /** @type {HTMLElement} */ (document.querySelector("footer"));
 
 /** @type {App | Trouble} */
 let known;
-/** Views that follow each other fast: only the last is shown. */
+/** If views follow each other quickly, only the last is shown. */
 let turn = 0;
 
 /** @type {Record<string, (app: App, place: number) => unknown>} */
 const VIEWS = { consent, question, review, leaving, sending, receipt, done, data };
 
-/** Where somebody may be: what was drawn is not drawn again, and nobody answers who has not agreed. @param {App} app @param {string} view @param {number} place */
+/** The screen that is allowed: nothing is drawn twice, and nobody answers without consent. @param {App} app @param {string} view @param {number} place */
 function allowed(app, view, place) {
   const { agreed, parcels } = kept();
   const parcel = waiting();
@@ -113,9 +113,9 @@ function stop(kind) {
 
 const again = () => void show().catch(fail);
 
-/** A failure in words. Its message may hold anything, so its name and place must do. @param {unknown} error */
+/** A failure in words. Its message could contain anything, so only its name and place are shown. @param {unknown} error */
 function fail(error) {
-  if (!t) return; // no language has been loaded: the page itself says that it is not complete
+  if (!t) return; // no language is loaded: the HTML says that the page is incomplete
   const kind = error instanceof StorageFailed ? "no_storage" : error instanceof OverLimit ? "over_limit" : "error";
   const name = error instanceof Error ? `${error.name} ${/[\w-]+\.js:\d+/.exec(error.stack ?? "")?.[0] ?? ""}` : "";
   main.replaceChildren(.../** @type {Node[]} */ (problem(trouble(kind, ...(kind === "error" ? [name] : []))).filter(Boolean)),
@@ -131,7 +131,7 @@ function showFoot() {
     await show();
     await keepForOffline();
   };
-  // Without a connection the other language may not be there: this one stays.
+  // Without a connection the other language may be missing: keep this one.
   const change = button(t.otherLanguage, () => turnTo().catch(() => change.replaceWith(t.noConnection)), "plain");
   change.lang = other;
   foot.replaceChildren(el("span", {}, t.noCookies), button(t.myData, () => go("data"), "plain"), change);

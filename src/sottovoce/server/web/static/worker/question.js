@@ -7,11 +7,11 @@ import { keepAnswers } from "./storage.js";
 
 /** @import { App, Given, Label } from "./types.js" */
 
-/** More labels than these are looked up, not read through. */
+/** With more labels than this, there is a search field. */
 const FEW = 12;
-/** No more are listed at once: what somebody types narrows them down. */
+/** The most labels listed at once; typing narrows them down. */
 const LISTED = 100;
-/** A longer text is no headline. */
+/** Longer texts are not headlines. */
 const HEADLINE = 90;
 
 /** @param {App} app @param {number} place */
@@ -20,7 +20,7 @@ export function question(app, place) {
   const given = tasks[place];
   const fault = el("p", { class: "notice bad", id: "fault", role: "alert", hidden: true });
   const field = app.verified.domain.kind === "numeric" ? numberField(app, given) : labelField(app, given);
-  // Whoever changes one answer at the end comes back to the end.
+  // After a change from the review, return to the review.
   const isLast = () => place + 1 === tasks.length || tasks.every(({ task }) => app.answers.has(task));
   const next = () => (isLast() ? app.go("review") : app.go("question", place + 1));
   const settle = (/** @type {Label | null} */ answer) => {
@@ -65,7 +65,7 @@ function picture(image) {
  * @typedef {object} Field
  * @property {HTMLElement} drawn
  * @property {() => {answer?: Label, wrong?: string}} read
- * @property {() => HTMLElement | null} input where a fault is mended
+ * @property {() => HTMLElement | null} input the field to correct
  */
 
 /** @param {App} app @param {Given} given @returns {Field} */
@@ -121,7 +121,7 @@ function labelField(app, given) {
   };
 }
 
-/** Keys 1 to 9 choose, unless somebody is typing. @param {KeyboardEvent} event */
+/** Keys 1 to 9 choose an answer, except in a text field. @param {KeyboardEvent} event */
 export function chooseByKey(event) {
   const typing = event.target instanceof HTMLInputElement && event.target.type !== "radio";
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;

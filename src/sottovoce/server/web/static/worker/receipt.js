@@ -9,7 +9,7 @@ import { change, keepAnswers, kept, parcelOf, waiting } from "./storage.js";
 
 /** @import { App, Parcel } from "./types.js" */
 
-/** Under way, waiting for a connection, or refused. @param {App} app */
+/** Sending, waiting for a connection, or refused. @param {App} app */
 export function sending(app) {
   const parcel = waiting();
   if (!parcel) return receipt(app);
@@ -34,7 +34,7 @@ export function sending(app) {
   ];
 }
 
-/** The server has it. @param {App} app */
+/** The server has accepted it. @param {App} app */
 export async function receipt(app) {
   const record = kept();
   const parcel = record.parcels.findLast(({ stage }) => stage === "sent");
@@ -60,7 +60,7 @@ export async function receipt(app) {
   ];
 }
 
-/** The end: what this tab still knew is forgotten. @param {App} app */
+/** The end: deletes this tab's data. @param {App} app */
 export function done(app) {
   app.answers.clear();
   return [
@@ -78,21 +78,21 @@ function save(code) {
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-// Delivery: the drawn bytes are sent, unchanged, until the server has them.
+// Delivery: the drawn bytes are sent, unchanged, until the server has accepted them.
 
 const [FIRST_PAUSE, LONGEST_PAUSE] = [2, 120];
 
 let pause = FIRST_PAUSE;
 /** @type {number | undefined} */
 let timer;
-/** The try that is under way: one at a time. @type {Promise<void> | null} */
+/** The current attempt: one at a time. @type {Promise<void> | null} */
 let flight = null;
 /** @type {{id: string, tell: (next: number | null) => void} | null} */
 let job = null;
 
 /**
- * Try now, and again after growing pauses. `tell` hears after each try in how many seconds the next
- * one is, or null when it is over: what is kept then says how it ended.
+ * Tries now, and again after growing pauses. After each attempt `tell` gets the seconds until the
+* next one, or null at the end: the stored state then has the outcome.
  * @param {string} id @param {(next: number | null) => void} tell
  */
 async function deliver(id, tell) {
@@ -103,7 +103,7 @@ async function deliver(id, tell) {
   await attempt();
 }
 
-/** Nobody looks any more: what waits is kept, and is tried again when somebody does. */
+/** Stops trying. The data is kept and tried again when the page is opened. */
 export function rest() {
   clearTimeout(timer);
   job = null;
@@ -116,7 +116,7 @@ function attempt() {
   return flight;
 }
 
-/** In how many seconds to try again at the earliest, or null when it is over. @param {string} id */
+/** Seconds until the next attempt, or null at the end. @param {string} id */
 async function tried(id) {
   const [parcel, { invite, receipt }] = [parcelOf(id), kept()];
   if (!parcel || parcel.stage === "sent") return null;
@@ -142,7 +142,7 @@ function tellAll(least) {
   current.tell(next);
 }
 
-/** Once sent, answers have done their part. @param {string} id @param {"sent" | "refused"} how @param {string} [why] */
+/** Deletes the answers after sending. @param {string} id @param {"sent" | "refused"} how @param {string} [why] */
 async function settle(id, how, why) {
   await stage(id, (parcel) => Object.assign(parcel, { stage: how, why }));
   if (how === "sent") keepAnswers(new Map());

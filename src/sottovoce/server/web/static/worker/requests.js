@@ -1,26 +1,26 @@
-// All requests to the server. Answers never pass through here.
+// All requests to the server. Raw answers never pass through here.
 
 /** @import { Block, Offer, Parcel } from "./types.js" */
 
 export const CAMPAIGN = location.pathname.split("/").pop() ?? "";
 const PATIENCE = 20_000;
 
-/** The server said no: `reason` is one of the interface's words. */
+/** The server refused: `reason` is one of the API's codes. */
 export class Refused extends Error {
-  /** @param {string} reason @param {number} pause seconds that the server asks to wait */
+  /** @param {string} reason @param {number} pause seconds to wait, as the server asked */
   constructor(reason, pause) {
     super(reason);
     this.reason = reason;
     this.pause = pause;
   }
 
-  /** About the server and not about what was asked: it may be asked again. */
+  /** Whether the failure is temporary, so that a retry makes sense. */
   get passes() {
     return ["busy", "unavailable", "unknown"].includes(this.reason);
   }
 }
 
-/** Nobody answered. */
+/** The server did not respond. */
 export class Unreachable extends Error {}
 
 /** @param {string} path */
@@ -32,7 +32,7 @@ export const askOffer = (invite) => ask("offer", invite);
 /** @param {string} invite @param {string} receipt @returns {Promise<Block>} */
 export const askBlock = (invite, receipt) => ask("block", invite, { "Sottovoce-Receipt": receipt });
 
-/** Send bytes as they were drawn. @param {Parcel} parcel @param {string} invite @param {string} receipt */
+/** Sends bytes as they were drawn. @param {Parcel} parcel @param {string} invite @param {string} receipt */
 export async function put(parcel, invite, receipt) {
   const headers = { "Sottovoce-Receipt": receipt, "Content-Type": "application/json" };
   const reply = await ask(`reports/${parcel.id}`, invite, headers, "PUT", parcel.bytes);
@@ -66,9 +66,9 @@ async function ask(path, credential, headers = {}, method = "GET", body) {
   }
 }
 
-// Modules that not every visit needs: the page's head names them with their hashes.
+// Modules loaded on demand: the page's head lists them with their hashes.
 
-/** Load a module; its file is checked like every other. @param {HTMLLinkElement} known its link in the page's head */
+/** Loads a module; its file is checked like every other. @param {HTMLLinkElement} known its link in the page's head */
 export function load(known) {
   const checked = document.createElement("link");
   Object.assign(checked, { rel: "modulepreload", href: known.href, integrity: known.integrity });

@@ -1,4 +1,4 @@
-// Screens: the answers before the draw, then what leaves the device next to them.
+// Screens: the answers before the draw, then the reports next to them.
 
 import { thresholdOf } from "../randomize.js";
 import { asked, draw, isSealed, parts, reportable } from "./draw.js";
@@ -9,7 +9,7 @@ import { drewHere, waiting } from "./storage.js";
 
 /** @import { Answers, App, DrawnApp, Label, Parcel } from "./types.js" */
 
-/** The answers before they are drawn from, or sealed. @param {App} app */
+/** The answers before the draw or the sealing. @param {App} app */
 export function review(app) {
   const tasks = asked(app);
   const [next, goOn] = isSealed(app) ? [t.sealedOnce, t.sealAndGoOn] : [t.drawnOnce, t.drawAndGoOn];
@@ -32,7 +32,7 @@ export function review(app) {
   ];
 }
 
-/** What was drawn, beside what was chosen; or what was sealed, and for whom. @param {App} app */
+/** The reports next to the answers, or the sealed parts and their keyholders. @param {App} app */
 export async function leaving(app) {
   const parcel = /** @type {Parcel} */ (waiting());
   const [kicker, hint] = isSealed(app) ? [t.sealedKicker, t.sealedForGood] : [t.drawn, t.noSecondDraw];
@@ -48,7 +48,7 @@ export async function leaving(app) {
   ];
 }
 
-/** Whether what leaves is shown before it does. @param {App} app */
+/** Whether reports are shown before sending. @param {App} app */
 export const isShown = (app) => isSealed(app) || app.verified.showDraw === "before_send";
 
 /** Two columns for each question. @param {DrawnApp} app @param {Parcel} parcel @param {string} sent */
@@ -73,13 +73,13 @@ export async function comparison(app, parcel, sent) {
 /** @param {boolean | null | undefined} same */
 const verdict = (same) => (same == null ? "" : same ? t.same : t.changed);
 
-/** @param {string} title @param {string} words @param {string} note @param {string} [spoken] for those who do not see that two columns differ */
+/** @param {string} title @param {string} words @param {string} note @param {string} [spoken] for screen readers */
 const half = (title, words, note, spoken) =>
   el("div", { class: "half" },
     el("span", { class: "hint" }, title), el("strong", {}, words), note && el("span", { class: "note" }, note),
     spoken && el("span", { class: "spoken" }, spoken));
 
-/** The request, as it will go out. @param {Parcel} parcel */
+/** The request as it will be sent. @param {Parcel} parcel */
 export const exact = (parcel) =>
   details(t.exactly(number(parcel.bytes.length)),
     el("p", { class: "hint" }, t.exactHeaders),
@@ -90,14 +90,14 @@ export const exact = (parcel) =>
 
 const NOTHING = "NULL";
 
-/** An answer as its worker gave it. @param {App} app @param {Label | null | undefined} answer */
+/** An answer as given. @param {App} app @param {Label | null | undefined} answer */
 function chosen(app, answer) {
   if (answer === undefined) return t.notKnownHere;
   return answer === null ? t.skipped : value(app, answer);
 }
 
 /**
- * A report in words; `same` says whether it agrees with the answer, or null where none is known.
+ * A report in words; `same` is whether it equals the answer, or null if the answer is unknown.
  * @param {DrawnApp} app @param {string} task @param {Label} report @param {Label | null} [answer]
  * @returns {Promise<{words: string, same: boolean | null, note?: string}>}
  */
@@ -156,7 +156,7 @@ function symbol(app, member) {
   return `${at(first(member))}–${at(first(member + 1) - 1)}`;
 }
 
-/** The symbol of an answer: its label's, its bin's, or that of nothing, the last. @param {DrawnApp} app @param {Label | null} answer */
+/** The symbol of an answer: its label's, its bin's, or the last one for no answer. @param {DrawnApp} app @param {Label | null} answer */
 function place(app, answer) {
   const { domain } = app.verified;
   if (domain.kind !== "numeric") {
@@ -167,14 +167,14 @@ function place(app, answer) {
   return Math.floor((Math.round((Number(answer) - domain.low) / domain.step) * bins) / (steps + 1));
 }
 
-/** How the points of a range are cut: point c is in bin ⌊c · bins / (steps + 1)⌋. @param {DrawnApp} app */
+/** How the points of a range are divided into bins: point c is in bin ⌊c · bins / (steps + 1)⌋. @param {DrawnApp} app */
 function binned({ verified }) {
   const outer = /** @type {any} */ (verified.document).mechanism;
   const { bins, steps } = outer.of ?? outer;
   return { bins, steps, first: (/** @type {number} */ bin) => Math.ceil((bin * (steps + 1)) / bins) };
 }
 
-/** Labels in order have numbers: their own where all are numbers, else their ranks. @param {DrawnApp} app @param {Label} answer */
+/** The numbers of ordered labels: their own if all are numbers, otherwise their ranks. @param {DrawnApp} app @param {Label} answer */
 function rank({ verified: { domain } }, answer) {
   if (domain.kind === "numeric" || areNumbers(domain.labels)) return Number(answer);
   return domain.labels.findIndex((label) => String(label) === String(answer));

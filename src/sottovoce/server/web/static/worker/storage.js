@@ -16,7 +16,7 @@ const FIRST_LIMIT = 50;
 
 export class StorageFailed extends Error {}
 
-/** Whether something that is kept here can be read again. */
+/** Whether stored data can be read back. */
 export function canKeep() {
   try {
     write("sottovoce-trial", "1");
@@ -27,7 +27,7 @@ export function canKeep() {
   }
 }
 
-/** One tab at a time: whoever draws or books must not be overtaken. @template T @param {() => T | Promise<T>} work */
+/** An exclusive lock across tabs: draws and bookings must not overlap. @template T @param {() => T | Promise<T>} work */
 export const alone = (work) => navigator.locks.request("sottovoce", work);
 
 /** @returns {Kept} */
@@ -37,7 +37,7 @@ export const kept = () =>
 /** @param {Kept} record */
 export const keep = (record) => write(MINE, JSON.stringify(record));
 
-/** Change what is kept, alone. @param {(record: Kept) => void} how */
+/** Changes the stored data under the lock. @param {(record: Kept) => void} how */
 export const change = (how) =>
   alone(() => {
     const record = kept();
@@ -45,7 +45,7 @@ export const change = (how) =>
     keep(record);
   });
 
-/** Nothing stays of a campaign in which nothing was drawn. */
+/** Deletes the data of a campaign in which nothing was drawn. */
 export const forget = () =>
   alone(() => {
     if (!kept().parcels.length) [MINE, SHOWN].forEach((key) => localStorage.removeItem(key));
@@ -59,7 +59,7 @@ export const parcelOf = (id) => kept().parcels.find((parcel) => parcel.id === id
 export const waiting = (record = kept()) =>
   record.parcels.find(({ stage }) => stage !== "sent" && stage !== "erased");
 
-/** The offer and the tasks as they were last seen: what a reload without a connection goes on with. */
+/** The last offer and tasks, for a reload without a connection. */
 export const shown = () => /** @type {{offer: Offer, block: Block} | null} */ (read(SHOWN));
 
 /** @param {{offer: Offer, block: Block}} seen */
@@ -74,13 +74,13 @@ export function keepAnswers(answers) {
   else sessionStorage.removeItem(ANSWERS);
 }
 
-/** Whether this tab drew a parcel: only then are its answers those that were drawn from. @param {string} id */
+/** Whether this tab drew a parcel: only then do its answers belong to the draw. @param {string} id */
 export const drewHere = (id) => sessionStorage.getItem(DRAWN) === id;
 
 /** @param {string} id */
 export const noteDrawn = (id) => sessionStorage.setItem(DRAWN, id);
 
-/** What other campaigns of this server have learnt: their epsilon per worker adds up. */
+/** The epsilon per worker spent in other campaigns of this server; it adds up. */
 export const spentElsewhere = () =>
   Object.keys(localStorage)
     .filter((key) => key.startsWith(RECORD) && key !== MINE)
@@ -102,7 +102,7 @@ function read(key) {
   return text === null ? null : JSON.parse(text);
 }
 
-/** What cannot be read again was not kept. @param {string} key @param {string} text */
+/** Reads the data back to check that it was stored. @param {string} key @param {string} text */
 function write(key, text) {
   try {
     localStorage.setItem(key, text);

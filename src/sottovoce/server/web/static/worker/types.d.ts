@@ -62,7 +62,7 @@ interface Visit {
   stop(kind: string): void;
 }
 
-/** A campaign whose reports are drawn here by chance. */
+/** A campaign whose reports are drawn here at random. */
 export interface DrawnApp extends Visit {
   verified: Verified;
 }
@@ -74,7 +74,7 @@ export interface SealedApp extends Visit {
 
 export type App = DrawnApp | SealedApp;
 
-/** A problem that has a view of its own. */
+/** A problem with its own view. */
 export interface Trouble {
   kind: string;
   facts: string[];
