@@ -132,7 +132,7 @@ def test_methods_that_look_at_all_tasks_are_refused_by_name(
 ) -> None:
     reports = tmp_path / "reports.parquet"
     duckdb.execute(f"COPY (SELECT worker, task, label AS report FROM '{source}') TO '{reports}'")
-    with pytest.raises(UsageError, match=f"{method} looks at all tasks at once, and a large"):
+    with pytest.raises(UsageError, match=f"{method} needs all tasks in memory"):
         infer_into(reports, tmp_path / "out", method, policy=policy())
 
 
@@ -156,8 +156,8 @@ def test_reports_that_are_no_answers_are_for_methods_that_know_the_noise(tmp_pat
     ("options", "words"),
     [
         ({"engine": "dask"}, "the engine of a large table is chunked or spark, not 'dask'"),
-        ({"master": "local"}, "a master and its settings are for the Spark engine"),
-        ({"engine": "spark", "memory": 1}, "Spark's memory is set where Spark is"),
+        ({"master": "local"}, "a Spark master and Spark settings need engine="),
+        ({"engine": "spark", "memory": 1}, "set Spark's memory in Spark"),
         ({"memory": 1}, "memory= must be at least 256 MiB, not 1 bytes"),
         ({"policy": policy(), "domain": Domain.categorical("ab")}, "drop domain="),
         ({"method": "known"}, "no method 'known'"),

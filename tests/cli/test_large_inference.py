@@ -91,7 +91,7 @@ REFUSED = {
     "format": (["-o", "out", "--format", "csv"], "--format does not go with --engine chunked"),
     "weights": (["-o", "out", "--workers", "w.csv"], "--workers does not go with --engine chunked"),
     "master": (["-o", "out", "--master", "local"], "a master and its settings are for"),
-    "method": (["-o", "out", "-m", "aware-labels"], "aware-labels knows the noise of a policy"),
+    "method": (["-o", "out", "-m", "aware-labels"], "aware-labels models the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
 }  # fmt: skip
 

@@ -93,18 +93,18 @@ def complaint(
     way = 'fix it, or pass bad_rows="drop"'
     match kind:
         case Fault.EMPTY:
-            return f"there is no {role}: {way}"
+            return f"empty cell: {way}"
         case Fault.LONG:
             return (
-                f"{found} has {len(str(cell)):,} characters where at most "
-                f"{LONGEST:,} are taken: is a quote missing?"
+                f"{found} has {len(str(cell)):,} characters, more than {LONGEST:,}: "
+                "is a quote missing?"
             )
         case Fault.UNKNOWN:
             return f"{found} is not one of the labels of {' '.join(str(domain).split())}: {way}"
         case Fault.TEXT:
             return f"{found} is not a number: {way}"
         case Fault.INFINITE:
-            return f"{found} is not an answer, which is a finite number: {way}"
+            return f"{found} is not a finite number: {way}"
         case Fault.OUTSIDE:
             low, high = (domain.low, domain.high) if domain else (0, 0)
             low, high = max(low, -LARGEST), min(high, LARGEST)

@@ -178,7 +178,7 @@ def _inflated(path: Path, name: str) -> bytes:
             return file.read(65536)
     except (OSError, EOFError, zlib.error):
         raise DataError(
-            "is a damaged or truncated gzip file: make or fetch it again", file=name
+            "is a damaged or truncated gzip file: create or download it again", file=name
         ) from None
 
 

@@ -126,7 +126,7 @@ def _complaints(delimiter: str, fields: int | None) -> Callable[[str], str | Non
         if not record.strip("\r\n"):
             return None
         if '"' in record and stray.search(record):
-            return "text follows a closing quote: double a quote that belongs to the text"
+            return "text follows a closing quote: double a quote that is part of the text"
         found = _count(record, delimiter)
         if found != fields:
             return (
@@ -155,7 +155,7 @@ def _records(file: LocalFile, delimiter: str) -> Iterator[tuple[int, str]]:
         if parts:
             raise DataError(
                 "a quote opens here and is never closed: close it, or double a quote that "
-                "belongs to the text",
+                "is part of the text",
                 file=file.name,
                 row=start,
             )
