@@ -89,7 +89,9 @@ def test_a_packed_table_takes_another_domain_of_its_kind(packed: Path, tmp_path:
     assert table.value.tolist() == [2, 0, 2]
     with pytest.raises(DataError, match=r"'no' is not one of the labels of categorical {yes}"):
         read_reports(packed, domain=Domain.categorical(["yes"]))
-    with pytest.raises(UsageError, match=r"is packed as categorical {no, yes}: pack it again"):
+    with pytest.raises(
+        UsageError, match=r"is packed as categorical {no, yes}: pack it with domain=Kind.NUMERIC"
+    ):
         read_reports(packed, domain=Kind.NUMERIC)
     with pytest.raises(UsageError, match="is packed, so its columns cannot be mapped"):
         read_reports(packed, columns={"worker": "w"})

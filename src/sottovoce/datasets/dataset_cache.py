@@ -1,8 +1,8 @@
-"""Real datasets, from a folder on this machine; nothing is fetched from a network.
+"""Real datasets from a folder on this machine, without network access.
 
-A record of the index says what is known about a dataset before its tables are read; a folder that
-has none gets one from the tables in it. Datasets enter the cache checked first and copied aside,
-and are there once the index says so.
+A record of the index describes a dataset before its tables are read; a folder without one gets a
+record from its tables. Datasets are checked and copied first, and appear in the cache when the
+index is replaced.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Record: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DatasetCard:
-    """A dataset of the cache: what it holds, where it comes from, what is odd about it.
+    """A cached dataset: its content, its source and its peculiarities.
 
     `answers` counts distinct (worker, task) pairs, `rows` those of the raw table. `files` maps
     each file's name to its SHA-256. Sizes that the index does not tell are None.

@@ -1,6 +1,6 @@
-"""Where a table comes from: a path, standard input or a stream, made a local file.
+"""The source of a table, as a local file: a path, standard input or a stream.
 
-Its format is told by the file's ending, else by what the file starts with.
+The format follows from the file's ending, or else from its first bytes.
 """
 
 from __future__ import annotations
