@@ -211,4 +211,4 @@ except NotInstalled as error:
 """
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.startswith("a plot needs matplotlib, which is not installed: pip install ")
-    assert "sottovoce[plots]" in told.stdout
+    assert "[plots]" in told.stdout

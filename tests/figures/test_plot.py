@@ -92,4 +92,4 @@ except sottovoce.NotInstalled as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "matplotlib" in done.stdout
-    assert "sottovoce[plots]" in done.stdout
+    assert "[plots]" in done.stdout

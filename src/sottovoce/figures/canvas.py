@@ -94,7 +94,7 @@ def blank_figure(width: float, height: float, *, dpi: float = 100) -> Iterator[A
 
 
 def scale_axes(axes: Any, chart: Chart) -> None:
-    """Scale both axes to what is drawn, and name values that have room beside each other."""
+    """Scale both axes to what is drawn, and label the values that have room."""
     axes.set_xscale(chart.x_scale)
     _scale_x(axes, chart)
     if chart.y_scale == "log":
