@@ -97,3 +97,25 @@ def test_the_core_depends_on_eight_libraries_only() -> None:
         "filelock",
         "platformdirs",
     }
+
+
+def test_star_import_members_and_help_work_where_no_extra_is_installed() -> None:
+    code = """
+import sys
+for name in ("pandas", "polars", "pyarrow", "matplotlib", "crowdkit", "httpx", "cryptography",
+             "gmpy2", "fastapi", "pydantic", "sqlalchemy", "alembic", "uvicorn", "pyspark"):
+    sys.modules[name] = None
+import inspect, pydoc
+import sottovoce
+names = {}
+exec("from sottovoce import *", names)
+assert set(sottovoce.__all__) <= set(names)
+assert set(sottovoce.__all__) <= {name for name, _ in inspect.getmembers(sottovoce)}
+print(pydoc.plain(pydoc.render_doc(sottovoce))[:2000])
+"""
+    shown = run(code)
+    for name in ("infer", "compare", "inspect", "plot", "make_policy", "epsilon", "randomize"):
+        assert f"        {name} " in shown
+    for line in (sottovoce.__doc__ or "").splitlines():
+        if line.startswith("    ") and "  " in line.strip() and "sottovoce." not in line:
+            assert line.split()[0] in sottovoce.__all__

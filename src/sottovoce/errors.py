@@ -41,7 +41,9 @@ class DataError(SottovoceError):
         if column is not None:
             places.append(f"column {column!r}")
         super().__init__(f"{', '.join(places)}: {message}" if places else message)
-        self.file, self.row, self.column = file, row, column
+        self.file = file
+        self.row = row
+        self.column = column
 
 
 class UsageError(SottovoceError):
@@ -62,7 +64,9 @@ class NotInstalled(UsageError, ImportError):  # noqa: N818 - reads as the fact i
     def __init__(self, library: str, *, purpose: str, extra: str | None = None) -> None:
         way = install_command(extra) if extra else install_command(distribution=library)
         super().__init__(f"{purpose} needs {library}, which is not installed: {way}")
-        self.library, self.extra, self.name = library, extra, library
+        self.library = library
+        self.extra = extra
+        self.name = library
 
 
 _FOLDERS = {"sottovoce": "", "sottovoce-studies": "/studies"}
@@ -134,8 +138,11 @@ class BudgetExceeded(SpendRefused):
             f"worker {worker!r} asked to spend {quantity} {asked:g} per {unit} but has {left:g} "
             "left; answer fewer tasks, skip this campaign, or raise the budget"
         )
-        self.worker, self.asked, self.left = worker, asked, left
-        self.unit, self.quantity = unit, quantity
+        self.worker = worker
+        self.asked = asked
+        self.left = left
+        self.unit = unit
+        self.quantity = quantity
 
 
 class AlreadyReported(SpendRefused):
@@ -150,7 +157,9 @@ class AlreadyReported(SpendRefused):
             f"{refused} made for requester {requester!r} under policy {policy[:12]}; send that one "
             "again: a new one would weaken the noise"
         )
-        self.requester, self.policy, self.task = requester, policy, task
+        self.requester = requester
+        self.policy = policy
+        self.task = task
 
 
 class LedgerError(SottovoceError):
@@ -165,7 +174,9 @@ class LedgerDamaged(LedgerError):  # noqa: N818 - reads as the fact it states
             f"{path}, line {line:,}: {fault}; restore the ledger from a backup: the spent budget "
             "is no longer known"
         )
-        self.path, self.line, self.fault = path, line, fault
+        self.path = path
+        self.line = line
+        self.fault = fault
 
 
 class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
@@ -176,7 +187,8 @@ class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
             f"{path}: another process has locked this file for {seconds:g} seconds; stop it, or "
             "try again later"
         )
-        self.path, self.seconds = path, seconds
+        self.path = path
+        self.seconds = seconds
 
 
 class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
@@ -186,7 +198,8 @@ class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
         super().__init__(
             f"{path}: cannot read or write the ledger here ({reason}); nothing is reported"
         )
-        self.path, self.reason = path, reason
+        self.path = path
+        self.reason = reason
 
 
 class Reason(StrEnum):
@@ -243,7 +256,9 @@ class Refused(SottovoceError):  # noqa: N818 - reads as the fact it states
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        self.field, self.row, self.column = field, row, column
+        self.field = field
+        self.row = row
+        self.column = column
 
 
 class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
@@ -254,14 +269,16 @@ class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
 
     def __init__(self, culprit: str, reason: str) -> None:
         super().__init__(f"{culprit}: {reason}")
-        self.culprit, self.reason = culprit, reason
+        self.culprit = culprit
+        self.reason = reason
 
 
 class SealedAborted(SottovoceError):  # noqa: N818 - reads as the fact it states
     """A sealed sum that can no longer be opened: the reason and, if known, the culprits."""
 
     def __init__(self, reason: str, culprits: Iterable[str] = ()) -> None:
-        self.reason, self.culprits = reason, tuple(culprits)
+        self.reason = reason
+        self.culprits: tuple[str, ...] = tuple(culprits)
         named = f"{', '.join(self.culprits)}: " if self.culprits else ""
         super().__init__(f"{named}{reason}")
 
@@ -275,7 +292,9 @@ class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states
             "nothing was sent. A policy must not change after the campaign opens: ask the "
             "requester"
         )
-        self.campaign, self.pinned, self.offered = campaign, pinned, offered
+        self.campaign = campaign
+        self.pinned = pinned
+        self.offered = offered
 
 
 class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
@@ -283,7 +302,8 @@ class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
 
     def __init__(self, address: str, *, reason: str) -> None:
         super().__init__(f"{address} does not answer ({reason}); try again later")
-        self.address, self.reason = address, reason
+        self.address = address
+        self.reason = reason
 
 
 class Stopped(SottovoceError):  # noqa: N818 - reads as the fact it states

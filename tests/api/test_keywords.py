@@ -102,6 +102,6 @@ def test_an_unknown_keyword_of_infer_says_which_there_are(
 def test_an_unknown_keyword_of_reading_says_which_there_are() -> None:
     for call in (sottovoce.read, sottovoce.inspect):
         with pytest.raises(UsageError, match="'colums' for reading a table: did you mean columns"):
-            call(ANSWERS, colums={"worker": "w"})
+            call(ANSWERS, colums={"worker": "w"})  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="there are columns, domain, repeats, bad_rows, format"):
         sottovoce.read(ANSWERS, zzz=1)  # type: ignore[call-arg]

@@ -73,7 +73,7 @@ def test_sampling_sends_so_many_answers_of_each_worker() -> None:
     ("change", "message"),
     [
         ({"answer": ["CANARY"] * 12}, "not one of the labels"),
-        ({"answer": [None] * 12}, "there is no answer"),
+        ({"answer": [None] * 12}, "empty cell"),
         ({"answer": [0.5] * 12}, "not one of the labels"),
         ({"task": ["q"] * 11}, "one length"),
         ({"worker": []}, "one length"),
@@ -145,7 +145,7 @@ def test_a_task_is_reported_on_once_whatever_the_table_holds() -> None:
 
 
 def test_noise_has_to_come_from_somewhere() -> None:
-    with pytest.raises(UsageError, match="say where noise comes from"):
+    with pytest.raises(UsageError, match="pass a source of randomness"):
         sottovoce.perturb(ANSWERS, POLICY, None)  # type: ignore[arg-type]
 
 

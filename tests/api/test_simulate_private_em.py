@@ -172,7 +172,7 @@ def columns(workers: str = "aabbcc", answers: str = "ynyyny") -> dict[str, list[
         (columns(), {"scale": 10**15}, "scale must be from 1 to 10^14"),
         (columns(), {"clip": 10**30, "scale": 10**14, "mode": "log_odds"}, "lower scale"),
         (columns(), {"suite": "plain", "threshold": 3}, "plain has no threshold"),
-        (columns(), {"mode": "noised", "scale": 10}, "noised rounds have no scale"),
+        (columns(), {"mode": "noised", "scale": 10}, "scale= is for exact sums"),
         (columns(), {"threshold": 1}, "more than half of 3 workers"),
         (columns(), {"suite": "damgard_jurik", "bits": 512}, "1024, 2048, 3072 bits"),
         (columns(), {"dropouts": {(0, "contribute"): [9]}}, "numbers from 1 to 3"),

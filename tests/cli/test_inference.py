@@ -103,7 +103,7 @@ def test_a_methods_parameters_can_be_set(call: Run, answers: Path) -> None:
         (["infer", "answers.csv", "-m", "gtm"], 2, "gtm does not take categorical"),
         (["infer", "answers.csv", "--columns", "worker"], 2, "NAME=VALUE"),
         (["infer", "answers.csv", "--domain", "fuzzy"], 2, "fuzzy"),
-        (["infer", "answers.csv", "--ties", "random"], 2, "need a seed"),
+        (["infer", "answers.csv", "--ties", "random"], 2, "need --seed"),
         (["infer", "answers.csv", "--set", "max_rounds=0"], 2, "at least 1"),
         (["infer", "answers.csv", "-o", "nowhere/t.csv"], 2, "is not a folder"),
         (["infer", "answers.csv", "-o", "t.xlsx"], 2, "t.xlsx"),

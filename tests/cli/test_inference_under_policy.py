@@ -123,7 +123,7 @@ def test_null_reports_are_used_by_the_method_that_knows_the_noise(
 def test_a_method_that_knows_the_noise_needs_a_policy(call: Run, reports: Path) -> None:
     done = call("infer", reports.name, "--method", "aware-labels")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "aware-labels knows the noise of a policy: say which, --policy P" in done.stderr
+    assert "aware-labels models the noise of a policy: pass --policy" in done.stderr
 
 
 def test_a_name_that_is_nearly_that_of_a_method_that_knows_the_noise_is_mended(

@@ -91,7 +91,7 @@ REFUSED = {
     "format": (["-o", "out", "--format", "csv"], "--format does not work with --engine chunked"),
     "weights": (["-o", "out", "--weights", "w.csv"], "--weights does not work with --engine"),
     "master": (["-o", "out", "--master", "local"], "a master and its settings are for"),
-    "method": (["-o", "out", "-m", "aware-labels"], "aware-labels knows the noise of a policy"),
+    "method": (["-o", "out", "-m", "aware-labels"], "aware-labels models the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
 }  # fmt: skip
 

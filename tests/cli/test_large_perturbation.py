@@ -35,7 +35,7 @@ def parquet(answers: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((*ON_SPARK, *UNDER), "noise added there protects nobody: only a SIMULATED table can be"),
+        ((*ON_SPARK, *UNDER), "noise added there protects nobody: pass --seed N"),
         ((*ON_SPARK, *UNDER, "--seed", "-3"), "seed must be an integer of at least 0, not -3"),
         ((*ON_SPARK, "--seed", "3"), "needs an existing policy: give --policy"),
         (

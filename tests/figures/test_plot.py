@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,9 +75,10 @@ def test_plans_and_tradeoffs_are_drawn_and_have_short_reprs() -> None:
 
 
 def test_anything_else_is_refused() -> None:
-    for wrong in ([], "result.csv", ANSWERS):
+    wrong: list[Any] = [[], "result.csv", ANSWERS]
+    for each in wrong:
         with pytest.raises(UsageError, match="plot draws a Result, a Plan, a Tradeoff or what"):
-            sottovoce.plot(wrong)  # type: ignore[arg-type]
+            sottovoce.plot(each)
 
 
 def test_without_matplotlib_the_extra_is_named() -> None:

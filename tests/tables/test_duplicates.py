@@ -119,7 +119,7 @@ def test_a_table_that_changes_while_it_is_read_is_refused(
 def test_the_error_policy_names_the_first_repeat() -> None:
     table = {"worker": [1, 2, 1, 2], "task": [5, 5, 5, 5], "value": [0.5, 1.0, 0.5, 2.0]}
     with pytest.raises(
-        DataError, match=r"row 3: worker 1 answers task 5 again \(2 rows repeat a pair\): choose"
+        DataError, match=r"row 3: worker 1 answers task 5 again \(2 rows repeat a pair\): pass"
     ):
         read_reports(table, repeats="error")
     distinct = read_reports({**table, "task": [1, 2, 3, 4]}, repeats="error")

@@ -175,7 +175,7 @@ def test_domains_are_parsed_from_words() -> None:
     assert parse_domain("numeric:-1.5..10") == Domain.numeric(-1.5, 10)
     assert parse_domain("categorical: yes, no") == Domain.categorical(["yes", "no"])
     for text, words in [
-        ("integers", "no domain 'integers': say categorical, ordinal, numeric"),
+        ("integers", "no domain 'integers': write categorical, ordinal, numeric"),
         ("numeric:1", "write numeric:0..10"),
         ("numeric:a..b", "write numeric:0..10"),
         ("numeric:5..1", "needs low < high"),

@@ -42,7 +42,7 @@ class Comparisons(Displayed, list[Comparison]):
 
 
 def score(result: Result, known: Any, *, columns: Mapping[str, str] | None = None) -> Score:
-    """How close a result comes to gold: accuracy, or mean absolute and root mean squared error."""
+    """Score a result against gold: accuracy, or mean absolute and root mean squared error."""
     return score_against(result, gold(known, result.domain, columns=columns))
 
 

@@ -1,4 +1,4 @@
-"""Truths from tables, and how good they are."""
+"""infer: truths from a table, and the method that infers them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
 
 AWARE_COMPILED_FROM = 20_000
-"""From so many reports on kernels are compiled for methods that make a hundred passes."""
+"""Number of reports from which kernels are compiled for methods that make a hundred passes."""
 
 
 @spelled_out(InferKeywords)
@@ -37,7 +37,7 @@ def infer(
     compiled: bool | None = None,
     **keywords: Unpack[InferKeywords],
 ) -> Result:
-    """The truth of every task, with confidence and each worker's weight.
+    """Infer the truth of every task, with confidence and each worker's weight.
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
     CRH for numbers. A method given by name takes its parameters as keywords (`max_rounds=20`) or
@@ -92,7 +92,7 @@ def _aware(
     policy: Policy,
     reading: ReadingOptions,
 ) -> tuple[Reports, Aggregator] | None:
-    """Reports and the method that knows their noise; None where another was asked for."""
+    """Reports and the method that models their noise; None if another method was named."""
     if not isinstance(method, str):
         return None
     from sottovoce.api.perturb import read_evidence
@@ -106,7 +106,7 @@ def _aware(
     if found is None:
         if method == "auto":
             return None
-        raise UsageError("the noise of this policy has no law that inference could know")
+        raise UsageError("inference cannot model the noise of this policy: name another method")
     chosen = aware_method(name, found.channel, policy.domain, parameters)
     return found.symbols, chosen
 
@@ -114,7 +114,7 @@ def _aware(
 def chosen_aggregator(
     method: str | Aggregator, domain: Domain, parameters: Mapping[str, Any] | None
 ) -> Aggregator:
-    """The method meant for answers of a domain, or an error that says which suit it."""
+    """The method for answers of a domain, or an error that lists the suitable methods."""
     if not isinstance(method, str):
         if parameters:
             raise UsageError("an aggregator already has its parameters")
@@ -127,17 +127,17 @@ def chosen_aggregator(
         others = ", ".join(m for m in METHODS if suits(m, domain))
         hint = ""
         if domain.kind is Kind.CATEGORICAL and Kind.NUMERIC in aggregator.takes:
-            hint = "; or say --domain ordinal (domain=Kind.ORDINAL) if the labels have an order"
+            hint = "; or pass domain=Kind.ORDINAL if the labels have an order"
         raise UsageError(f"{name} does not take {domain} answers; these do: {others}{hint}")
     return aggregator
 
 
 def _unreadable(name: str) -> UsageError:
-    """Why there is no method of that name for answers."""
+    """The error for a method that answers alone cannot be given to."""
     from sottovoce.inference.noise_aware.registry import AWARE_METHODS, is_aware
 
     if is_aware(name):
-        return UsageError(f"{name} knows the noise of a policy: say which, --policy P (policy=)")
+        return UsageError(f"{name} models the noise of a policy: pass policy=")
     return unknown_method(name, [*METHODS, *AWARE_METHODS])
 
 
@@ -152,15 +152,15 @@ def _suited(reports: Reports, aggregator: Aggregator) -> Reports:
 def _broken_ties(result: Result, ties: str, seed: int | None) -> Result:
     if ties == "first":
         if seed is not None:
-            raise UsageError("a seed is for random ties; the first label needs none")
+            raise UsageError("seed= is for random ties only: drop it")
         return result
     if ties != "random":
-        raise UsageError(f"ties are broken 'first' or 'random', not {ties!r}")
+        raise UsageError(f"ties= must be 'first' or 'random', not {ties!r}")
     if seed is None:
-        raise UsageError("random ties need a seed, so that the result can be had again")
+        raise UsageError("random ties need seed=, so that the result is reproducible")
     if result.posterior is None:
         return result
-    # Draws go to tasks by name, whatever their order in the table.
+    # Draws are assigned by task name, so the order of the table does not matter.
     order = np.argsort(result.tasks.astype(str), kind="stable")
     truths = np.empty(len(result), np.int32)
     truths[order] = choose(result.posterior[order], np.random.default_rng(seed))

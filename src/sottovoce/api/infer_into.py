@@ -1,6 +1,6 @@
-"""Truths from tables larger than memory, into files.
+"""infer_into: infer truths from tables larger than memory and write them to files.
 
-Also which method reads a large table, and what its labels are recoded to for it.
+It also chooses the method for a large table, and recodes labels that the method does not take.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 
 LargeEngineName: TypeAlias = Literal["chunked", "spark"]
-"""Where sums over a large table are made: on this machine's disk, or on a Spark cluster."""
+"""The engine for a large table: on this machine's disk, or on a Spark cluster."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inferred(Displayed):
-    """What was found, but for the truths, which are in files.
+    """The outcome of `infer_into`; the truths are in files.
 
-    `result` has everybody's weights and no tasks; `folder` is where the files are.
+    `result` has the weights of all workers and no tasks; `folder` contains the files.
     """
 
     result: Result
@@ -60,7 +60,7 @@ class Inferred(Displayed):
         return replace(self.result._display(), facts=(*facts, ("answers", f"{self.answers:,}")))
 
     def summary(self) -> dict[str, Any]:
-        """What `summary.json` holds."""
+        """The content of `summary.json`."""
         made = self.result.provenance
         prior = self.result.prior
         return {
@@ -80,14 +80,14 @@ class Inferred(Displayed):
 
 
 class ChosenMethod(NamedTuple):
-    """A method, and what labels stand for where it does not take them as they are."""
+    """A method, and the recoding of labels that it does not take directly."""
 
     aggregator: SumsAggregator[Any]
     recoding: Recoding | None
 
 
 class _Where(NamedTuple):
-    """Where the work is done, and what it may leave behind."""
+    """Where the work runs, and where it writes."""
 
     master: str | None
     session: SparkSession | None
@@ -98,7 +98,7 @@ class _Where(NamedTuple):
 
 
 Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sums]] | None]
-"""A table, and where there is a checkpoint, what keeps the sums of a run of this name there."""
+"""A table and, with a checkpoint, a function that stores the sums of a named run there."""
 
 
 @spelled_out(InferKeywords)
@@ -119,20 +119,20 @@ def infer_into(
     force: bool = False,
     **keywords: Unpack[InferKeywords],
 ) -> Inferred:
-    """The truth of every task of a table that need not fit into memory, written to a folder.
+    """Infer the truth of every task of a table larger than memory, and write it to a folder.
 
     `folder` gets `truths/` and `workers/`, Parquet files each, and `summary.json`; it appears whole
-    or not at all. The methods, their parameters and what they find are those of `infer`.
+    or not at all. The methods, their parameters and their results are those of `infer`.
 
     `source` is Parquet: a path, a pattern, a folder or several of them; with `engine="spark"` any
     path that Spark reads, or `table:NAME` of its catalogue. The chunked engine sorts the table on
     this machine's disk first, with at most `memory` bytes, and reads it block by block. The Spark
     engine runs where `session` is, or on `master` (a URL such as spark://host:7077) with Spark's
-    `settings`, or wherever spark-submit has put it.
+    `settings`, or where spark-submit started it.
 
-    `checkpoint` is a folder that keeps the sorted table and the sums as they are made: the same
-    call goes on from there after an interruption. Other keywords say how to read `source` (see
-    `read`): columns, domain, repeats, bad_rows.
+    `checkpoint` is a folder for the sorted table and the sums so far: after an interruption the
+    same call continues from there. Other keywords say how to read `source` (see `read`): columns,
+    domain, repeats, bad_rows.
     """
     on_spark = master is not None or session is not None or bool(settings)
     _check_engine(engine, on_spark=on_spark, memory=memory)
@@ -159,7 +159,7 @@ def infer_into(
 
 
 def reading_under_policy(policy: Policy | None, reading: ReadingOptions) -> dict[str, Any]:
-    """How a table is read: as the caller says, and under a policy as reports made under it."""
+    """Reading options: the caller's, and under a policy those for its reports."""
     if policy is None:
         return {"reported": False, **reading}
     check_no_domain(reading)
@@ -190,7 +190,7 @@ def choose_method(
 def _aware(
     method: str | Aggregator, domain: Domain, parameters: Mapping[str, Any] | None, policy: Policy
 ) -> ChosenMethod | None:
-    """The method that knows the noise, and the symbols it reads; None where another was meant."""
+    """The method that models the noise, and the symbols it reads; None if another was named."""
     if not isinstance(method, str):
         return None
     if method != "auto" and not is_aware(method):
@@ -199,20 +199,20 @@ def _aware(
         raise _unlearnable(method)
     if domain.is_numeric:
         raise UsageError(
-            "methods that know the noise of numbers look at all tasks at once, and a large table's "
-            "are never in one place: choose one that takes reports for answers, such as --method "
-            "crh, or infer without --engine"
+            "methods that model the noise of numbers need all tasks in memory, which a large table "
+            'never has: choose a method that treats reports as answers, such as method="crh", or '
+            "infer without engine="
         )
     found = mechanism_of(policy).evidence(_each_label_once(domain), policy.domain)
     if found is None:
-        raise UsageError("the noise of this policy has no law that inference could know")
+        raise UsageError("inference cannot model the noise of this policy: name another method")
     name = "aware" if method == "auto" else method
     chosen = aware_method(name, found.channel, policy.domain, parameters or {})
     return ChosenMethod(_sums_only(chosen), Recoding(found.symbols.value, found.symbols.domain))
 
 
 def _each_label_once(domain: Domain) -> Reports:
-    """A table with every label: what becomes of each is what becomes of all."""
+    """A table that contains every label once, to see how each is recoded."""
     places = np.arange(domain.size, dtype=np.int32)
     return Reports.of(np.zeros_like(places), places, places, domain=domain)
 
@@ -220,13 +220,13 @@ def _each_label_once(domain: Domain) -> Reports:
 def _check_plain(policy: Policy) -> None:
     if not mechanism_of(policy).is_plain:
         raise UsageError(
-            "reports of this policy are no answers as they stand: choose a method that knows their "
-            "noise (--method auto), or infer without --engine"
+            "reports of this policy cannot be read as answers: choose a method that models their "
+            'noise (method="auto"), or infer without engine='
         )
 
 
 def _numbers(domain: Domain) -> Recoding:
-    """Ordinal labels as the numbers they stand for."""
+    """The recoding of ordinal labels to numbers."""
     table = _each_label_once(domain).as_numbers()
     return Recoding(table.value, table.domain)
 
@@ -234,15 +234,14 @@ def _numbers(domain: Domain) -> Recoding:
 def _sums_only(aggregator: Aggregator) -> SumsAggregator[Any]:
     if isinstance(aggregator, SumsAggregator):
         if getattr(aggregator, "known", None) is not None:
-            raise UsageError("known truths go by the place of a task, and a large table has none")
+            raise UsageError("known truths need tasks in memory, which a large table never has")
         return aggregator
     raise _unlearnable(getattr(aggregator, "name", type(aggregator).__name__))
 
 
 def _unlearnable(name: str) -> UsageError:
     return UsageError(
-        f"{name} looks at all tasks at once, and a large table's are never in one place: infer "
-        "without --engine"
+        f"{name} needs all tasks in memory, which a large table never has: infer without engine="
     )
 
 
@@ -281,15 +280,15 @@ def _on_spark(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterato
 
 def _check_engine(engine: str, *, on_spark: bool, memory: int | None) -> None:
     if engine not in get_args(LargeEngineName):
-        raise UsageError(f"the engine of a large table is chunked or spark, not {engine!r}")
+        raise UsageError(f"engine= must be chunked or spark, not {engine!r}")
     if engine == "chunked" and on_spark:
-        raise UsageError("a master and its settings are for the Spark engine: say --engine spark")
+        raise UsageError('a Spark master and Spark settings need engine="spark"')
     if engine == "spark" and memory is not None:
-        raise UsageError("Spark's memory is set where Spark is: drop --memory")
+        raise UsageError("memory= is for the chunked engine: set Spark's memory in Spark")
 
 
 def _identity(chosen: ChosenMethod, policy: Policy | None) -> str:
-    """A name for all that decides the sums, beside the table itself."""
+    """A name for everything that determines the sums, except the table."""
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         said = [repr(chosen.aggregator), policy.hash if policy else None, __version__]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

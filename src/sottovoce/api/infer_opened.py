@@ -1,4 +1,4 @@
-"""Sealed answers: totals in, truths out; and how well a worker's own answers agree with them."""
+"""Truths from opened totals of sealed answers, and a worker's agreement with published truths."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from sottovoce.securesum.plain import PlainSum
 from sottovoce.version import __version__
 
 OTHERS = 4.0
-"""A worker's squared distances count beside so many of a worker that guesses."""
+"""Number of guesses that are added to a worker's squared distances."""
 
 
 def infer_opened(opened: Opened, method: str = "auto") -> Result:
-    """The truth of every task from opened totals, with how sure it is; no worker has a weight.
+    """Infer the truth of every task from opened totals, with confidence but without weights.
 
     "auto" is sealed-votes for labels, sealed-mean for sums and sealed-histogram for histograms
-    (`sottovoce.SEALED_METHODS`). `answers` of the result are counts; where they are hidden, noisy
-    ones.
+    (`sottovoce.SEALED_METHODS`). `answers` of the result are counts; if participation is
+    hidden, noisy counts.
     """
     result = sealed_method(method, opened.layout).fit(opened)
     return replace(result, provenance=replace(result.provenance, version=__version__))
@@ -43,10 +43,10 @@ def infer_opened(opened: Opened, method: str = "auto") -> Result:
 def sum_answers(
     source: Any, policy: Policy, randomness: Randomness, **reading: Unpack[ReadingOptions]
 ) -> Opened:
-    """What keyholders would open under a sealed policy: the totals with all of their noise.
+    """Compute the totals that keyholders would open under a sealed policy, with their noise.
 
-    One process sees every answer here, so this is for simulations and for tables one holds anyway;
-    a campaign never does it. Other keywords say how to read `source` (see `read`).
+    This process sees every answer, so it is for simulations and for tables that you hold anyway; a
+    campaign never does this. Other keywords say how to read `source` (see `read`).
 
     >>> from sottovoce import Target, make_policy
     >>> from sottovoce.datasets import SeededRandomness
@@ -79,9 +79,9 @@ def opened_under(
     *,
     simulated: bool = False,
 ) -> Opened:
-    """Totals that were opened under a sealed policy, with the law of the noise in each slot.
+    """Totals that were opened under a sealed policy, with the noise law of each slot.
 
-    How many answered each task is left out where the policy hides it.
+    The number of answers to each task is left out if the policy hides participation.
     """
     sealed = sealed_of(policy)
     laws = tuple(NoiseLaw(pmf, reach) for pmf, reach in sealed.noise_laws())
@@ -94,10 +94,10 @@ def opened_under(
 
 @dataclass(frozen=True, slots=True)
 class OwnWeight:
-    """How far a worker's own answers agree with published truths, and what they would weigh.
+    """Agreement of a worker's own answers with published truths, and their weight.
 
-    `agreement` is the share of right labels, or for numbers 1 less the mean distance as a share
-    of the range. `answers` is how many of its answers have a published truth.
+    `agreement` is the share of right labels; for numbers, 1 minus the mean distance divided by the
+    range. `answers` counts the answers that have a published truth.
     """
 
     agreement: float
@@ -108,12 +108,11 @@ class OwnWeight:
 def own_weight(
     answers: Mapping[str, Label | None], truths: Mapping[str, Label], domain: Domain
 ) -> OwnWeight:
-    """The weight of a worker's own answers, by task, given the truths; nothing leaves the device.
+    """Compute the weight of a worker's own answers by task, given truths; nothing is sent.
 
-    Labels: ln(p (s - 1)/(1 - p)) for s labels, where p is the share of right answers, as if there
-    had been one more answer of each kind: 0 for a guesser. Numbers: 1 over the mean squared
-    distance as a share of the range, as if four more answers had been guesses; 12 for a guesser
-    whose answers lie around the truth as the range around its middle.
+    Labels: ln(p (s - 1)/(1 - p)) for s labels, where p is the share of right answers after adding
+    one answer of each kind: 0 for guessing. Numbers: 1 over the mean squared distance, in units of
+    the range, after adding four guesses: 12 for guesses that are uniform around the truth.
 
     >>> domain = Domain.categorical(["no", "yes"])
     >>> own_weight({"q1": "yes", "q2": "no"}, {"q1": "yes", "q2": "no"}, domain).agreement
@@ -121,7 +120,7 @@ def own_weight(
     """
     shared = [task for task, answer in answers.items() if answer is not None and task in truths]
     if not shared:
-        raise UsageError("none of these answers is to a task whose truth is published")
+        raise UsageError("no answer is to a task with a published truth")
     if domain.is_numeric:
         return _weight_of_numbers(
             np.array([float(answers[task] or 0) - float(truths[task]) for task in shared])
@@ -146,6 +145,6 @@ def _codes(answers: Reports, domain: Domain, ballot: Ballot) -> npt.NDArray[np.i
 
 
 def _noise(sealed: SealedSum, tasks: int, randomness: Randomness) -> npt.NDArray[np.int64]:
-    """What all keyholders deal, added up: tasks by slots."""
+    """The noise of all keyholders, added up: tasks by slots."""
     draws = [deal.sample(sealed.seats * tasks, randomness) for deal in sealed.deals]
     return np.stack([each.reshape(sealed.seats, tasks).sum(axis=0) for each in draws], axis=1)

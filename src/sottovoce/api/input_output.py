@@ -1,4 +1,4 @@
-"""Tables and known truths from wherever they are; results and packed tables into files."""
+"""Read tables and known truths; write results and packed tables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read(
 
 
 def gold(source: Any, domain: Domain, *, columns: Mapping[str, str] | None = None) -> Gold:
-    """A table of known truths, or those of `dataset:NAME`; truths are read as the domain's."""
+    """Read a table of known truths, or those of `dataset:NAME`, for answers of a domain."""
     if isinstance(source, Gold):
         return source
     if name := dataset_name(source):
@@ -60,7 +60,7 @@ def gold(source: Any, domain: Domain, *, columns: Mapping[str, str] | None = Non
 
 
 def dataset_name(source: Any) -> str | None:
-    """The dataset of the cache that a source names, if it names one."""
+    """The name of a cached dataset if the source is `dataset:NAME`, else None."""
     if isinstance(source, str) and source.startswith(_DATASET):
         return source.removeprefix(_DATASET)
     return None
@@ -83,7 +83,7 @@ def write(
     *,
     force: bool = False,
 ) -> None:
-    """One of a result's tables as CSV, TSV, JSONL or Parquet, by the path's ending.
+    """Write one of a result's tables as CSV, TSV, JSONL or Parquet, by the path's ending.
 
     The file appears whole or not at all, and replaces another only with `force`.
     """

@@ -1,4 +1,4 @@
-"""Folders of results: whole or not at all where that can be had."""
+"""Output folders that appear whole or not at all, where the file system allows it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sottovoce.files import atomic_output
 
 SUMMARY = "summary.json"
 CONTENTS = ("truths", "workers", SUMMARY)
-"""What a folder of results holds: one with anything else in it is not replaced."""
+"""The contents of a folder of results. A folder with anything else in it is not replaced."""
 
 
 def path_of(place: str | os.PathLike[str] | None) -> str | None:
-    """A path as text, `file:` taken away: what Python and Spark both mean by it."""
+    """A path as text without `file:`, as both Python and Spark read it."""
     if place is None:
         return None
     text = os.fspath(place)
@@ -30,7 +30,7 @@ def path_of(place: str | os.PathLike[str] | None) -> str | None:
 
 
 def is_remote(place: str) -> bool:
-    """Whether a path is in another file system than this machine's, such as hdfs://."""
+    """Whether a path is in a remote file system, such as hdfs://."""
     return "://" in place
 
 
@@ -38,27 +38,27 @@ def is_remote(place: str) -> bool:
 def new_folder(
     place: str | os.PathLike[str], contents: Collection[str] = CONTENTS, *, force: bool = False
 ) -> Iterator[str]:
-    """A folder to fill, which takes the place named when the block ends well.
+    """A new folder to fill; it is moved to `place` when the block succeeds.
 
-    With `force` one is replaced that has nothing in it but what is named in `contents`.
-    In another file system it is that place itself, which must be new: Spark has no way to put a
-    folder in the place of another there. `summary.json` is then what tells a whole one.
+    With `force` it replaces a folder that contains nothing except `contents`. In a remote file
+    system it is `place` itself, which must be new: Spark cannot replace a folder there. The folder
+    is complete when it contains `summary.json`.
     """
     target = path_of(place) or ""
     if is_remote(target):
         if force:
-            raise UsageError(f"--force cannot replace {target}: remove it first, or name another")
+            raise UsageError(f"force=True cannot replace {target}: remove it, or name another")
         yield target.rstrip("/")
         return
     with atomic_output.new_folder(target, contents, force=force) as new:
-        # As readable as a file would be; and Spark's workers may be other users.
+        # With the permissions of a usual file; Spark's workers may run as other users.
         new.chmod(0o777 & ~_umask())
         yield str(new)
 
 
 @contextmanager
 def scratch_in(place: str) -> Iterator[str]:
-    """A folder in another one, gone when the block ends."""
+    """A folder inside another one, removed when the block ends."""
     folder = Path(place) / ".work"
     try:
         yield str(folder)
@@ -67,7 +67,7 @@ def scratch_in(place: str) -> Iterator[str]:
 
 
 def write_summary(folder: str, content: Mapping[str, Any]) -> None:
-    """What was found, last of all: where it is, the rest is whole."""
+    """Write `summary.json`, last: if it exists, the rest is complete."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     if not is_remote(folder):
         (Path(folder) / SUMMARY).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Answers in, reports out, and reports read again under their policy."""
+"""perturb answers into reports, and read reports under their policy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sottovoce.model import Domain, Evidence, Policy, Reports, Unit, UnitName, o
 from sottovoce.seams import Randomness, Release
 
 TWICE = (
-    "a worker answers a task twice, and two reports on it would betray twice as much: choose which "
-    "counts with --repeats first or last"
+    "a worker answers a task twice, and two reports on it would double the privacy loss: pass "
+    'repeats="first" or repeats="last"'
 )
 """Why a table with repeated pairs is not perturbed."""
 
@@ -25,11 +25,12 @@ TWICE = (
 def perturb(
     source: Any, policy: Policy, randomness: Randomness, **reading: Unpack[ReadingOptions]
 ) -> Reports:
-    """Reports in place of answers, as the policy has them made.
+    """Turn a table of answers into reports under a policy.
 
-    `randomness` is `sottovoce.worker.SystemRandomness()` for reports that leave a device. A
-    `sottovoce.datasets.SeededRandomness(seed)` is for simulations, and its reports are stamped.
-    Where the policy hides participation, every worker reports on every task of the table.
+    `randomness` is `sottovoce.SystemRandomness()` for reports that leave a device. A
+    `sottovoce.SeededRandomness(seed)` is for simulations, and its reports are stamped. If the
+    policy hides participation, every worker reports on every task of the table. Other keywords say
+    how to read `source` (see `read`).
 
     >>> from sottovoce import Target, make_policy
     >>> from sottovoce.datasets import SeededRandomness
@@ -41,7 +42,7 @@ def perturb(
     mechanism = mechanism_of(policy)
     if not callable(getattr(randomness, "words", None)):
         raise UsageError(
-            "say where noise comes from: SystemRandomness() for reports that leave a device, "
+            "pass a source of randomness: SystemRandomness() for reports that leave a device, "
             "SeededRandomness(seed) for simulations"
         )
     answers = read_answers(source, policy.domain, reading)
@@ -52,13 +53,13 @@ def perturb(
     check_promised(int(cells.answered.max()), policy, mechanism)
     private = mechanism.draw(len(cells.workers), randomness)
     reports = mechanism.perturb(cells, private, randomness)
-    # Noise does not make simulated answers real.
+    # Simulated answers stay simulated.
     simulated = randomness.simulated or answers.simulated
     return report_table(reports, mechanism.alphabet, policy.domain, simulated=simulated)
 
 
 def epsilon(policy: Policy, answers: int = 1, unit: UnitName = Unit.ANSWER) -> float:
-    """The privacy loss of a worker's reports on so many answers, at the policy's delta.
+    """Compute the privacy loss of a worker's reports on `answers` answers, at the policy's delta.
 
     It is infinite where no finite epsilon holds. `release_of(policy).guarantee` also says whether
     it is exact, and what it assumes.
@@ -74,7 +75,10 @@ def epsilon(policy: Policy, answers: int = 1, unit: UnitName = Unit.ANSWER) -> f
 
 @spelled_out(ReadingOptions)
 def read_under(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -> Reports:
-    """A table of reports made under a policy; what such a report cannot be is refused."""
+    """Read a table of reports made under a policy; refuse values that it cannot report.
+
+    Keywords say how to read `source` (see `read`).
+    """
     expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
     check_no_domain(reading)
     if isinstance(source, Reports):
@@ -84,7 +88,7 @@ def read_under(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -
 
 
 def read_plain(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -> Reports:
-    """A table of reports as methods take it that know nothing of the noise."""
+    """Read a table of reports for methods that do not model the noise."""
     reports = read_under(source, policy, **reading)
     return mechanism_of(policy).plain(reports, policy.domain)
 
@@ -92,7 +96,7 @@ def read_plain(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -
 def read_evidence(
     source: Any, policy: Policy, *, as_numbers: bool = False, **reading: Unpack[ReadingOptions]
 ) -> Evidence | None:
-    """A table of reports as symbols with their law; None where the mechanism gives none."""
+    """Read a table of reports as symbols with their law; None if the mechanism has no such law."""
     reports = read_under(source, policy, **reading)
     return mechanism_of(policy).evidence(reports, policy.domain, as_numbers=as_numbers)
 
@@ -113,7 +117,7 @@ def check_no_domain(reading: ReadingOptions) -> None:
 
 
 def check_promised(most: int, policy: Policy, release: Release) -> None:
-    """Refuse more answers of a worker than the policy's promise holds for."""
+    """Refuse more answers of a worker than the policy's promise covers."""
     promise = policy.promise
     if promise is None or most <= promise.answers:
         return
@@ -126,7 +130,7 @@ def check_promised(most: int, policy: Policy, release: Release) -> None:
 
 
 def check_once(answers: Reports) -> None:
-    """Refuse a task that a worker answers twice: two reports on it betray twice as much."""
+    """Refuse a task that a worker answers twice: two reports on it double the privacy loss."""
     reading = answers.reading
     if reading is not None and (reading.repeats != "keep" or not reading.repeated):
         return

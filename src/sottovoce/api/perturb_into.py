@@ -1,4 +1,4 @@
-"""Simulated reports for tables larger than memory, made on a Spark cluster, into files."""
+"""perturb_into: simulate reports for tables larger than memory on a Spark cluster."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _REPORTS = "reports"
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """What was made: SIMULATED `reports`, so many, in files at `folder`.
+    """The outcome of `perturb_into`: the number of SIMULATED `reports`, in files in `folder`.
 
-    `most` is how many answers of one worker were perturbed at most, or tasks where the policy hides
-    who answered what: what the policy keeps is to be asked for so many.
+    `most` is the largest number of answers of one worker, or the number of tasks if the policy
+    hides participation. Ask the policy for its guarantee at this number.
     """
 
     folder: str
@@ -45,7 +45,7 @@ class Perturbed:
     reading: Reading
 
     def summary(self) -> dict[str, Any]:
-        """What `summary.json` holds."""
+        """The content of `summary.json`."""
         return {
             "simulated": True,
             "seed": self.seed,
@@ -70,22 +70,21 @@ def perturb_into(
     force: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> Perturbed:
-    """Simulated reports for a table of answers on a Spark cluster, written to a folder.
+    """Simulate reports for a table of answers on a Spark cluster, and write them to a folder.
 
-    For simulations only: answers on a cluster have left the devices of whoever gave them, and noise
-    added there protects nobody. So there is always a seed, and the reports are stamped. They follow
-    the law of `perturb` under the policy, and from the table and the seed alone: the number of
-    executors, and the loss of some, change nothing. They are others than those of `perturb` with
-    the same seed.
+    For simulations only: answers on a cluster have already left the workers' devices, and noise
+    added there protects nobody. A seed is required, and the reports are stamped. They have the
+    distribution of `perturb` under the policy. They depend only on the table and the seed, not on
+    the number or the loss of executors. `perturb` with the same seed makes other reports.
 
     `folder` gets `reports/`, Parquet files, and `summary.json`; it appears whole or not at all.
     `source` is any path of Parquet that Spark reads, or `table:NAME` of its catalogue. The work
     runs where `session` is, or on `master` (a URL such as spark://host:7077) with Spark's
-    `settings`, or wherever spark-submit has put it. Other keywords say how to read `source` (see
+    `settings`, or where spark-submit started it. Other keywords say how to read `source` (see
     `read`): columns, repeats, bad_rows.
     """
     seed = checked_seed(seed)
-    mechanism_of(policy)  # before a cluster is asked: it refuses what is no policy for reports
+    mechanism_of(policy)  # refuses sealed policies before a cluster is started
     check_reading(reading)
     check_no_domain(reading)
     options: dict[str, Any] = {**reading, "domain": policy.domain, "private": True}
@@ -110,19 +109,18 @@ def perturb_into(
 
 
 def checked_seed(seed: int | None) -> int:
-    """The seed; noise from anywhere else is refused, as the answers are on a cluster."""
+    """The seed, which is required: the answers are on a cluster."""
     if seed is None:
         raise UsageError(
-            "answers on a cluster have left the devices of whoever gave them, and noise added "
-            "there protects nobody: only a SIMULATED table can be made of them; say --seed N "
-            "(seed=N), or perturb where the answers are given"
+            "answers on a cluster have left the workers' devices, and noise added there protects "
+            "nobody: pass seed=N for a SIMULATED table, or perturb on the devices"
         )
-    SeededRandomness(seed)  # which says what a seed is
+    SeededRandomness(seed)  # checks it
     return seed
 
 
 def _check(made: Made, table: SparkTable, policy: Policy) -> None:
-    """Refuse what was made of a table that ought not to have been perturbed."""
+    """Refuse the output if the table must not be perturbed."""
     if made.first is not None and table.repeats == "error":
         file, row = table.source.place(made.first.place)
         words = repeated_words(made.first.worker, made.first.task, made.repeated)
@@ -144,7 +142,7 @@ def _reading(made: Made, table: SparkTable) -> Reading:
 
 
 def _check_apart(table: SparkTable, folder: str | os.PathLike[str]) -> None:
-    """Refuse to replace the answers by their reports."""
+    """Refuse a folder that contains the answers."""
     target = path_of(folder) or ""
     if is_remote(target):
         return
@@ -156,7 +154,7 @@ def _check_apart(table: SparkTable, folder: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _whole_or_gone(spark: SparkSession, place: str) -> Iterator[None]:
-    """Removes what was written to another file system, where something goes wrong afterwards."""
+    """Remove what was written to a remote file system if the block fails."""
     if not is_remote(place):
         yield
         return

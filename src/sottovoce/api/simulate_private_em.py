@@ -1,4 +1,4 @@
-"""The worker-private EM on one machine: every party, every message, and what comes out."""
+"""simulate_private_em: run the worker-private EM on one machine, with all parties."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 
 FEWEST = 3
-"""P2, lemma 2: of two workers each would know the other's value from the sum."""
+"""With two workers, each would learn the other's value from the sum (P2, lemma 2)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrivateRun(Displayed):
-    """Truths, and what it took to come to them.
+    """Truths, guarantees, and the records of a simulated private EM.
 
-    `transcript` is what the server has seen. `identical_to_plain` says that the totals of every
-    round are, to the integer, what its contributors gave, added up; None where that is not known,
-    as when workers were processes of their own and drew noise. `skills[worker]` is
-    P(answer | truth) at [truth, answer]: workers keep theirs to themselves, but in a rehearsal
-    everybody is at hand. `excluded` says why a worker was left out. `cpu_seconds` are by party,
-    for workers all of them together. Modes that open exact sums have no guarantee.
+    `transcript` is the server's view. `identical_to_plain` says whether the totals of every round
+    equal the sum of the contributions, integer by integer; None if unknown, for example if workers
+    were separate processes and drew noise. `skills[worker]` is P(answer | truth) at
+    [truth, answer]: private to the worker in a real session. `excluded` has the reason for each
+    excluded worker. `cpu_seconds` are by party (all workers together). Modes that open exact sums
+    have no guarantee.
     """
 
     result: Result
@@ -72,12 +72,12 @@ class PrivateRun(Displayed):
 
     @property
     def rounds(self) -> int:
-        """Rounds of the EM after its counts, as of the plain one; with noise, the counts too."""
+        """Rounds of the EM after its first counts, as for the plain EM; with noise, all rounds."""
         return self.result.rounds if self.terms.noise is None else len(self.records)
 
     @property
     def workers(self) -> int:
-        """Whose contributions are in the last sum."""
+        """The number of workers in the last sum."""
         return len(self.records[-1].contributors)
 
 
@@ -101,21 +101,21 @@ def simulate_private_em(
     assignments: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> PrivateRun:
-    """A private EM with all of its parties in this process, through the bytes that would be sent.
+    """Run a private EM with all parties in this process, through the bytes that would be sent.
 
-    `source` is a table of answers, read as `read` does; repeats="keep" keeps several answers of a
-    worker to a task, where sums are exact. `suite` is how sums are sealed, one of `SUITES`, and
-    `mode` what is opened:
+    `source` is a table of answers (see `read`); repeats="keep" keeps several answers of a worker
+    to a task, for exact sums only. `suite` is how sums are sealed, one of `SUITES`. `mode` is what
+    is opened:
 
     - "noised": votes with noise for `epsilon` and `delta` per answer, then `weighted_rounds` of
-      weighted votes, which all share the budget (`planning.weighting` says when they pay)
+      weighted votes, which all share the budget (`planning.weighting` says when they help)
     - "as_published", "log_odds": numbers are multiplied by `scale` and rounded, probabilities stay
       within [1/clip, 1 - 1/clip], and the EM stops after `rounds`, or when Q changes by less than
       1/tolerance of itself. There is no guarantee.
 
-    `threshold` workers must agree on a set, `bits` and `s` are of the key of damgard_jurik,
-    `dropouts` says who falls silent and when, and `assignments` that the server knows who had
-    which tasks, as one that hands them out does.
+    `threshold` workers must agree on a set. `bits` and `s` belong to the key of damgard_jurik.
+    `dropouts` says which workers drop out and when. With `assignments` the server knows which
+    tasks each worker had, as a server that assigns tasks does.
 
     >>> answers = {"worker": list("aabbcc"), "task": list("121212"), "answer": list("yyynyn")}
     >>> run = simulate_private_em(answers, suite="plain", mode="as_published")
@@ -128,7 +128,7 @@ def simulate_private_em(
         answers, mode, epsilon=epsilon, delta=delta, weighted_rounds=weighted_rounds, **exact
     )
     rehearsal = Rehearsal(terms, suite, threshold, bits, s, dropouts or {})
-    # In the open nobody's time is measured, so nobody needs to decode for itself.
+    # The plain suite measures no time, so all workers share one planner.
     in_the_open = suite == "plain" and terms.noise is None
     workers = contributors_of(answers, terms, EMPlanner(terms) if in_the_open else None)
     recorded = [Recorded(each) for each in workers]
@@ -149,10 +149,10 @@ def private_run(
     identical: bool | None,
     assignments: bool = False,
 ) -> PrivateRun:
-    """What came of rounds whose answers are known, which is so in rehearsals only.
+    """The outcome of rounds whose answers are known, as in simulations only.
 
-    Worker `number` of the records is the one at place number - 1 of the table; `workers` are in
-    the same order (`contributors_of`).
+    Worker `number` of the records is at position number - 1 of the table; `workers` are in the
+    same order (`contributors_of`).
     """
     opened = tuple(record.opened for record in done.records)
     held = _guarantees(answers, terms)
@@ -181,12 +181,13 @@ def private_terms(
     weighted_rounds: int = 0,
     **exact: int | None,
 ) -> EMTerms:
-    """What the workers of a table agree on: its tasks, its labels, and what is opened.
+    """The terms for the workers of a table: tasks, labels, and what is opened.
 
-    `exact` has what sums without noise need: scale, clip, rounds, tolerance; None is the usual.
+    `exact` has parameters for sums without noise: scale, clip, rounds, tolerance; None is the
+    default.
     """
     if mode not in tuple(Mode):
-        raise UsageError(f"a mode is one of {', '.join(Mode)}, not {mode!r}")
+        raise UsageError(f"mode= must be one of {', '.join(Mode)}, not {mode!r}")
     check_table(answers)
     tasks = tuple(map(str, answers.tasks))
     labels = tuple(label_text(label) for label in answers.domain.labels)
@@ -194,28 +195,28 @@ def private_terms(
     if mode != Mode.NOISED:
         return exact_terms(tasks, labels, Mode(mode), repeats=_most_repeats(answers), **given)
     if given:
-        raise UsageError(f"noised rounds have no {next(iter(given))} to choose: drop it")
+        raise UsageError(f"{next(iter(given))}= is for exact sums, not for mode noised: drop it")
     honest = default_honest(len(answers.workers))
     return calibrated(tasks, labels, epsilon, delta, honest=honest, weighted_rounds=weighted_rounds)
 
 
 def check_table(answers: Reports) -> None:
-    """Refuse answers that no private EM can be made of."""
+    """Refuse a table that a private EM cannot use."""
     if answers.simulated:
-        raise UsageError("these are randomised reports: a private EM takes answers as they are")
+        raise UsageError("these are randomised reports: a private EM takes raw answers")
     if answers.domain.is_numeric:
-        raise UsageError("a private EM is for labels, and these answers are numbers")
+        raise UsageError("a private EM takes labels, and these answers are numbers")
     if answers.domain.size < 2:
-        raise UsageError("a private EM needs two labels or more: name them all in the domain")
+        raise UsageError("a private EM needs two labels or more: name all labels in domain=")
     if len(answers.workers) < FEWEST:
         raise UsageError(
-            f"a private EM needs {FEWEST} workers or more, not {len(answers.workers)}: of two, "
-            "each would know the other's answers from the sum"
+            f"a private EM needs {FEWEST} workers or more, not {len(answers.workers)}: with two, "
+            "each would learn the other's answers from the sum"
         )
 
 
 def _guarantees(answers: Reports, terms: EMTerms) -> dict[Unit, Guarantee]:
-    """What is promised to a worker with as many answers as any has; nothing without noise."""
+    """Guarantees for a worker with the most answers of all; empty without noise."""
     most = int(np.bincount(answers.worker).max())
     return {} if terms.noise is None else {unit: guarantee(terms, most, unit) for unit in Unit}
 
@@ -228,7 +229,7 @@ def _most_repeats(answers: Reports) -> int:
 def contributors_of(
     answers: Reports, terms: EMTerms, planner: EMPlanner | None = None
 ) -> list[PrivateContributor]:
-    """One for each worker of the table, with its own rows; exact ones may share a planner."""
+    """A contributor for each worker of the table; those of exact sums may share a planner."""
     order = np.argsort(answers.worker, kind="stable")
     starts = np.searchsorted(answers.worker[order], np.arange(1, len(answers.workers)))
     label = answers.value.astype(np.int64)
@@ -251,7 +252,7 @@ def _assigned(answers: Reports, terms: EMTerms) -> dict[str, tuple[str, ...]]:
 
 
 def is_plain(records: Sequence[RoundRecord], given: Sequence[Mapping[int, Integers]]) -> bool:
-    """Whether totals are what those who are in them gave in each round, added up."""
+    """Whether the totals of each round equal the sum of its contributions."""
     return all(
         np.array_equal(
             record.totals, np.sum([given[each - 1][number] for each in record.contributors], axis=0)

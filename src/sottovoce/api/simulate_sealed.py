@@ -1,4 +1,4 @@
-"""A sealed campaign on one machine: every party, every message, and what comes out."""
+"""simulate_sealed: run a sealed campaign on one machine, with every party and message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.plain import PlainSum
 
 SUITES = ("committee", "plain")
-"""How sums are made: by keyholders, or in the open, which is what keyholders must come to."""
+"""How sums are made: by keyholders, or in the open, with which keyholders must agree."""
 
 CAMPAIGN = "rehearsal"
 
@@ -40,10 +40,10 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SealedRun(Displayed):
-    """Truths, and what it took: CPU seconds by party, for workers all of them together.
+    """Truths, guarantees, and CPU seconds by party (all workers together).
 
-    `identical_to_plain` says that the sums are, to the integer, those of the plain suite with the
-    same noise. `dropped` are contributions that failed a check: none, where all are honest.
+    `identical_to_plain` says whether the sums equal those of the plain suite with the same noise,
+    integer by integer. `dropped` counts contributions that failed a check: 0 if all are honest.
     """
 
     result: Result
@@ -81,18 +81,18 @@ def simulate_sealed(
     method: str = "auto",
     **reading: Unpack[ReadingOptions],
 ) -> SealedRun:
-    """The whole of a sealed campaign in this process, through the bytes that would be sent.
+    """Run a whole sealed campaign in this process, through the bytes that would be sent.
 
-    `source` is a table of answers, read as `read` does. Every worker seals what it answered,
-    `keyholders` of whom `colluding` may be in league deal noise for `epsilon` per answer, check,
-    certify and open, and truths are inferred from the sums. All keys and all noise come from the
-    operating system's generator, so that no two runs are the same.
+    `source` is a table of answers (see `read`). Every worker seals its answers. The `keyholders`,
+    of whom up to `colluding` may collude, add noise for `epsilon` per answer, check, certify and
+    open. Truths are inferred from the sums. All keys and noise come from the operating system's
+    generator, so no two runs are the same.
     """
     if suite not in SUITES:
-        raise UsageError(f"a suite is one of {', '.join(SUITES)}, not {suite!r}")
+        raise UsageError(f"suite= must be one of {', '.join(SUITES)}, not {suite!r}")
     answers = read(source, **reading)
     if len(answers.workers) < 2:
-        raise UsageError("a sum over one worker hides nothing of it: give answers of two or more")
+        raise UsageError("a sum over one worker hides nothing: give answers of two workers or more")
     keys = [
         KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
         for _ in range(keyholders)
@@ -144,7 +144,7 @@ def sealed_run(
     method: str = "auto",
     result: Result | None = None,
 ) -> SealedRun:
-    """What came of a campaign whose answers and noise are known, which is so in rehearsals only."""
+    """The outcome of a campaign whose answers and noise are known, as in simulations only."""
     session = Session(CAMPAIGN, policy, tuple(map(str, answers.tasks)))
     sealed, codes = session.sealed, _codes(answers, session.ballot)
     most = len(answers.tasks) if sealed.hidden else int(np.bincount(answers.worker).max())
@@ -175,7 +175,7 @@ def sealed_policy(
     colluding: int = 1,
     coordinator: str = "",
 ) -> Policy:
-    """A sealed policy under which everybody who is in a table may answer what it answered there."""
+    """A sealed policy for the workers, tasks and domain of a table."""
     domain, tasks = answers.domain, len(answers.tasks)
     sealed = SealedSum.calibrated(
         domain,
@@ -235,12 +235,12 @@ def _by_worker(
 def _plain(
     session: Session, answers: Reports, codes: npt.NDArray[np.int64], noise: Integers
 ) -> Integers:
-    """The specification: all answers and all noise, added up."""
+    """The specification: the sum of all answers and all noise."""
     return PlainSum(session.ballot, len(session.names)).total(answers.task, codes, noise)
 
 
 def _noise(session: Session, randomness: Randomness) -> Integers:
-    """What all keyholders deal, one after the other, added up."""
+    """The noise of all keyholders, added up."""
     dealt = [
         np.stack([law.sample(len(session.names), randomness) for law in session.sealed.deals], 1)
         for _ in range(session.sealed.seats)
@@ -256,7 +256,7 @@ def _codes(answers: Reports, ballot: Ballot) -> npt.NDArray[np.int64]:
 
 @dataclass(slots=True)
 class _Tape:
-    """Randomness that can be listened to again: the same words in the same order."""
+    """Randomness that is recorded, so that the same words can be replayed in order."""
 
     source: Randomness
     played: list[Words] = field(default_factory=list)
@@ -270,7 +270,7 @@ class _Tape:
         return self.played[-1]
 
     def again(self) -> Randomness:
-        """What was played, from the start."""
+        """The recorded words, from the start."""
         return _Replay(self.simulated, iter(self.played))
 
 
@@ -282,5 +282,5 @@ class _Replay:
     def words(self, count: int) -> Words:
         words = next(self._played)
         if len(words) != count:
-            raise UsageError("this tape has another length: the same draws must be made again")
+            raise UsageError("the replayed draws differ from the recorded ones")
         return words

@@ -14,8 +14,11 @@ KEYWORDS = frozenset({
 
 _AS_PUBLISHED = "calibration=Calibration.AS_PUBLISHED"
 _KEYWORD = re.compile(
-    r"(?<![\w.,=-])([a-z_]+)=(?:(True)\b|\"([^\"\n]*)\"|[A-Z]\w*\.([A-Z_]+)|(?![\w'\"(\[]))"
+    r"(?<![\w.,=-])(?P<name>[a-z_]+)="
+    r"(?:True\b|(?P<number>N)\b|\"(?P<text>[^\"\n]*)\"|[A-Z]\w*\.(?P<member>[A-Z_]+)"
+    r"|\{(?P<pairs>[^}]*)\}|Domain\.numeric\((?P<range>[^)]*)\)|(?![\w'\"(\[]))"
 )
+_PAIR = re.compile(r'"(\w+)": "([^"]*)"')
 
 
 def with_options(message: str) -> str:
@@ -23,14 +26,21 @@ def with_options(message: str) -> str:
 
     >>> with_options('choose with repeats=, or pass bad_rows="drop", unit=Unit.WORKER, force=True')
     'choose with --repeats, or pass --bad-rows drop, --unit worker, --force'
+    >>> with_options('columns={"worker": "who", "task": "…"}, domain=Domain.numeric(LOW, HIGH)')
+    '--columns worker=who,task=…, --domain numeric:LOW..HIGH'
     """
     return _KEYWORD.sub(_option, message.replace(_AS_PUBLISHED, "--as-published"))
 
 
 def _option(keyword: re.Match[str]) -> str:
-    name, _, text, member = keyword.groups()
+    name = keyword["name"]
     if name not in KEYWORDS:
         return keyword.group()
-    option = f"--{name.replace('_', '-')}"
-    value = text or (member or "").lower().replace("_", "-")
-    return f"{option} {value}" if value else option
+    value = keyword["text"] or keyword["number"] or ""
+    if keyword["member"]:
+        value = keyword["member"].lower().replace("_", "-")
+    if keyword["pairs"]:
+        value = ",".join(f"{role}={column}" for role, column in _PAIR.findall(keyword["pairs"]))
+    if keyword["range"]:
+        value = "numeric:" + "..".join(keyword["range"].split(", "))
+    return f"--{name.replace('_', '-')} {value}".rstrip()

@@ -1,11 +1,11 @@
-"""crowd-kit's face: its class names, arguments, attributes and frames, on our engine.
+"""The interface of crowd-kit: its class names, arguments, attributes and frames, on our engine.
 
     from sottovoce.crowdkit import DawidSkene# was: from crowdkit.aggregation import …
     labels = DawidSkene(n_iter=100).fit_predict(df)
 
-A frame has the columns `task`, `worker` and `label`. What is returned has the names, types and
-order that crowd-kit 1.4 gives with the same pandas, and numbers within 1e-9 of its own. Where it
-differs, crowd-kit has no sensible answer:
+A frame has the columns `task`, `worker` and `label`. Results have the names, types and order of
+crowd-kit 1.4 with the same pandas, and numbers within 1e-9 of its own. They differ only where
+crowd-kit has no sensible answer:
 
 - a row without a task, worker or label is refused, not half counted;
 - labels within 1e-9 of the top tie, so that rounding decides nothing; the first column wins;

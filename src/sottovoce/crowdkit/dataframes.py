@@ -1,6 +1,6 @@
-"""Between crowd-kit's frames and arrays: a frame as codes, results as the frames that it gives.
+"""Conversion between crowd-kit's frames and arrays: frames to codes, results to frames.
 
-Distinct integers are coded in order of appearance by their place in a table, not by hashing.
+Distinct integers are coded in order of appearance by a lookup table, not by hashing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sottovoce.model import Codes, Domain, FloatArray, Reports
 from sottovoce.tables.vocabulary import order_of_appearance
 
 _ROOM = 4
-"""A table of so many places a row is still cheaper than hashing."""
+"""The size of a table per row up to which it is cheaper than hashing."""
 
 
 def code_integers(column: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.integer[Any]]] | None:
@@ -143,7 +143,7 @@ def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 class Frames(NamedTuple):
-    """What EM leaves behind: the truths, their posteriors, the prior and the workers' errors."""
+    """The results of EM: truths, posteriors, prior and workers' errors."""
 
     labels: pd.Series[Any]
     probas: pd.DataFrame
@@ -177,7 +177,7 @@ def no_frames() -> Frames:
 def posterior_frame(
     posterior: FloatArray, tasks: pd.Index[Any], labels: pd.Index[Any]
 ) -> pd.DataFrame:
-    """One row a task, one column a label."""
+    """One row per task, one column per label."""
     return pd.DataFrame(
         posterior, index=tasks.rename("task"), columns=labels.rename("label"), copy=False
     )

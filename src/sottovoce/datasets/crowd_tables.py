@@ -93,9 +93,9 @@ def stream_to_parquet(
     … and t0, t1 …, or are plain numbers without `names`. With `gold`, the truth of every task goes
     to a second file of task and truth. Files appear whole or not at all.
 
-    Each block becomes a small Parquet file of numbers beside the target, and one COPY at the end
-    makes the names and joins them: memory stays bounded whatever the size, and the disk
-    holds the answers twice for a while.
+    Each block becomes a small Parquet file of numbers next to the target. One COPY at the end adds
+    the names and joins the blocks: memory stays bounded, and the disk temporarily holds the answers
+    twice.
     """
     if gold is not None and Path(path).absolute() == Path(gold).absolute():
         raise UsageError(f"answers and gold cannot both be written to {path}")
@@ -112,7 +112,9 @@ def stream_to_parquet(
             task = np.arange(block.first, block.first + len(block.truth))
             truths.add({"task": task, "truth": block.truth})
         if not answers.rows:
-            raise DataError("this crowd gave no answers: more workers, tasks or density would")
+            raise DataError(
+                "this crowd gave no answers: choose more workers, more tasks or a higher density"
+            )
         answers.join(answers_file, {"worker": "w", "task": "t"} if names else {})
         if gold_file is not None:
             truths.join(gold_file, {"task": "t"} if names else {})

@@ -1,8 +1,8 @@
-"""Simulated crowds: of workers who choose labels, who estimate numbers, who leave most cells empty.
+"""Simulated crowds of workers: labels, numbers, and sparse numbers.
 
-Simulation only. A crowd is a frozen set of parameters with a seed. What it draws comes in blocks of
-whole tasks, and block i depends on the parameters and i alone, so that a table in memory and a file
-written block by block hold the same rows in the same order.
+Simulation only. A crowd is a frozen set of parameters with a seed. It draws answers in blocks of
+whole tasks. Block i depends only on the parameters and i, so a table in memory and a file written
+block by block contain the same rows in the same order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Kind
 
 ANSWERS_PER_BLOCK = 1 << 20
-"""About how many answers a block holds: 12 to 16 MB of them, whatever the size of the whole."""
+"""About how many answers a block holds: 12 to 16 MB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ _CONCENTRATION = 4.0  # a + b of the Beta law of abilities
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoricalCrowd:
-    """Workers choose one of K labels; who errs, errs towards every other label alike.
+    """Workers choose one of K labels; all wrong labels are equally likely.
 
     The truth of a task is label k with probability ∝ imbalance^(−k / (K − 1)): label 0 is
     `imbalance` times as common as label K − 1. Each task is answered by `redundancy` different

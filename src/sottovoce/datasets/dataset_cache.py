@@ -1,8 +1,8 @@
-"""Real datasets, from a folder on this machine; nothing is fetched from a network.
+"""Real datasets from a folder on this machine, without network access.
 
-A record of the index says what is known about a dataset before its tables are read; a folder that
-has none gets one from the tables in it. Datasets enter the cache checked first and copied aside,
-and are there once the index says so.
+A record of the index describes a dataset before its tables are read; a folder without one gets a
+record from its tables. Datasets are checked and copied first, and appear in the cache when the
+index is replaced.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Record: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DatasetCard:
-    """A dataset of the cache: what it holds, where it comes from, what is odd about it.
+    """A cached dataset: its content, its source and its peculiarities.
 
     `answers` counts distinct (worker, task) pairs, `rows` those of the raw table. `files` maps
     each file's name to its SHA-256. Sizes that the index does not tell are None.
@@ -104,13 +104,13 @@ class DatasetCard:
         except OSError as error:
             raise DataError(
                 f"cannot read this file of dataset {self.name}: {error.strerror}; "
-                "add the dataset again with --force (force=True)",
+                "add the dataset again with force=True",
                 file=str(path),
             ) from None
         if found != wanted:
             raise DataError(
                 f"SHA-256 is {found[:12]}… but the index says {wanted[:12]}…: the file changed; "
-                f"add dataset {self.name} again with --force (force=True)",
+                f"add dataset {self.name} again with force=True",
                 file=str(path),
             )
         return path

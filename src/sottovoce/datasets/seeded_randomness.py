@@ -1,6 +1,6 @@
 """SeededRandomness: reproducible noise for tests and simulations; it gives no privacy.
 
-Also who answers which task of a simulated crowd: exact draws without a matrix of workers by tasks.
+It also draws which worker answers which task of a simulated crowd, without a dense matrix.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def randomness(seed: int, block: int | None = None) -> np.random.Generator:
 
 
 def distinct(rng: np.random.Generator, rows: int, size: int, population: int) -> Codes:
-    """In each row `size` different numbers below `population`, every such set as likely.
+    """In each row `size` different numbers below `population`, all sets equally likely.
 
     Up to half of the population: draw with replacement, then draw the repeated ones again until
     none is left. A row then holds the first `size` different values of an endless uniform
@@ -90,5 +90,5 @@ class SeededRandomness:
         return True
 
     def words(self, count: int) -> Words:
-        """So many uniform 64-bit words."""
+        """`count` uniform 64-bit words."""
         return self._generator.integers(0, 1 << 64, count, dtype=np.uint64)

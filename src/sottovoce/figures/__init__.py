@@ -1,7 +1,6 @@
 """Charts as text for terminals, as pictures, and as pages of one file.
 
-It draws what it is given and knows nothing of how the numbers came about. Pictures need matplotlib
-(extra `plots`), which is loaded when one is drawn.
+Pictures need matplotlib (extra `plots`), which is loaded when one is drawn.
 """
 
 from sottovoce.figures.chart import Better, Chart, Level, Point, Role, Scale, Series, Style

@@ -1,8 +1,8 @@
 """Matplotlib figures in the house style (extra `plots`): empty ones, their axes and series.
 
-No pyplot: a figure of its own touches no global setting, so that drawing one changes nothing for a
-program that plots too. Axes say where they start, which values are named, and how. Series are lines
-with markers and bands, or bars; they are told apart without colour too.
+No pyplot: a separate figure changes no global setting, so drawing does not affect a program that
+plots too. Axes decide where they start and which values are labelled. Series are lines with markers
+and bands, or bars; they differ in more than colour.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ REFERENCE_MARKERS = ("x", "+", "*", "1")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 
 MARKED = 16
-"""A line has at most so many markers."""
+"""The largest number of markers on a line."""
 
 BARS = 0.8
-"""The share of the way from x to x that bars take."""
+"""The share of the distance between x values that bars take."""
 
 
 def check_matplotlib() -> None:
-    """Refuse before the work what could not be drawn after it."""
+    """Raise NotInstalled early if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401 - whether it is there is the question
     except ImportError:
@@ -80,13 +80,13 @@ def check_matplotlib() -> None:
 
 @contextmanager
 def blank_figure(width: float, height: float, *, dpi: float = 100) -> Iterator[Any]:
-    """A figure of so many inches; draw and save it inside the block."""
+    """An empty figure with a size in inches; draw and save it inside the block."""
     check_matplotlib()
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # A script the font lacks is drawn as boxes; the same words stand beside the picture.
+        # Scripts that the font lacks are drawn as boxes; the same words are next to the picture.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
@@ -94,7 +94,7 @@ def blank_figure(width: float, height: float, *, dpi: float = 100) -> Iterator[A
 
 
 def scale_axes(axes: Any, chart: Chart) -> None:
-    """Scale both axes to what is drawn, and name values that have room beside each other."""
+    """Scale both axes to what is drawn, and label the values that have room."""
     axes.set_xscale(chart.x_scale)
     _scale_x(axes, chart)
     if chart.y_scale == "log":

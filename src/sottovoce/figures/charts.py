@@ -94,7 +94,7 @@ def _plan_series(made: Plan) -> Series:
 
 
 def tradeoff_chart(found: Tradeoff, source: str = "") -> Chart:
-    """The measure by epsilon: ours, the papers', answers as they are and the best constant."""
+    """The measure by epsilon: ours, the papers', clean answers and the best constant."""
     return Chart(
         tradeoff_title(source),
         f"epsilon per {found.unit}",
@@ -125,7 +125,7 @@ def _tradeoff_series(found: Tradeoff) -> list[Series]:
 
 
 def _weaker(found: Tradeoff) -> list[str]:
-    """What a figure must say of pairs that do not keep the epsilon at which they are drawn."""
+    """Notes about pairs that do not keep the epsilon at which they are drawn."""
     said = []
     for name in dict.fromkeys(row.name for row in found.rows):
         rows = [row for row in found.rows if row.name == name]

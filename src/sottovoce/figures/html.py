@@ -1,6 +1,6 @@
-"""Pages as one HTML document that holds everything it shows: it loads nothing and runs no script.
+"""Pages as one self-contained HTML document without scripts and external files, and fragments.
 
-Text stays text, whatever it holds. The style is for a screen, a phone, the dark and paper.
+All text is escaped. The style supports screens, phones, dark mode and paper.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sottovoce.version import __version__
 SIGNS: dict[Tone, str] = {"good": "✓", "partly": "≈", "bad": "✗", "open": "?"}
 
 LONG = 24
-"""A cell of so many letters gets room for a few words in a line."""
+"""Cells with more letters than this get a minimum width."""
 
 _NUMBER = re.compile(r"[-+−]?\d([\d.,:%±()\[\]\s–−+-]|to|e)*|[-–]?")
 
@@ -78,7 +78,7 @@ def fragment(title: str, blocks: Sequence[Block]) -> str:
 
 
 def check_page(path: Path, *, force: bool = False) -> None:
-    """Refuse before the work a page with figures that could not be drawn or saved after it."""
+    """Check early that a page with figures can be drawn and saved."""
     check_matplotlib()
     check_target(path, force=force)
 
@@ -90,12 +90,12 @@ def write_page(title: str, blocks: Sequence[Block], path: Path, *, force: bool =
 
 
 def marked_up(blocks: Sequence[Block], numbers: Iterator[int]) -> str:
-    """The blocks one below the other; `numbers` has a number for each figure of the page."""
+    """The blocks as HTML; `numbers` gives each figure of the page a number."""
     return "\n".join(_block(block, numbers) for block in blocks)
 
 
 def escaped(text: str) -> str:
-    """Text that is only text, also where it holds what cannot be written or turns its direction."""
+    """Text with HTML escaped and unprintable characters replaced, such as direction marks."""
     plain = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
     return html.escape(plain, quote=True)
 
@@ -206,12 +206,12 @@ def _caption(text: str, style: str = "") -> str:
 
 
 def _own_names(picture: str, prefix: str) -> str:
-    """The picture with names no other picture of the page has."""
+    """The picture with ids that are unique on the page."""
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", picture)
 
 
 def _numbers(chart: Chart) -> Table:
-    """What was drawn, for those who cannot see it or want to copy it."""
+    """The numbers of a chart as a table, for screen readers and for copying."""
     log = chart.y_scale == "log"
     words = (lambda value: f"{value:.4g}") if log else words_for(chart.values())
     points = [(point, series.name) for series in chart.series for point in series.points()]

@@ -1,4 +1,4 @@
-"""Numbers as people read them, and the round ones among them."""
+"""Number formats, and round numbers for axes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FAR = 4
-"""Powers of ten beyond this are written as such."""
+"""The exponent from which numbers are written as powers of ten."""
 
 
 def spread(values: Iterable[float]) -> tuple[float, float]:
@@ -26,7 +26,7 @@ def spread(values: Iterable[float]) -> tuple[float, float]:
 
 
 def round_steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
-    """At most so many round numbers from low to high, evenly apart, and their words.
+    """At most `most` evenly spaced round numbers from low to high, and their texts.
 
     >>> [words for _, words in round_steps(0.32, 1.0, 5)]
     ['0.4', '0.6', '0.8', '1.0']
@@ -42,7 +42,7 @@ def round_steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
 
 
 def log_steps(low: float, high: float, most: int) -> list[float]:
-    """About so many round numbers from low to high, both above 0, for an axis of ratios.
+    """About `most` round numbers from low to high, both above 0, for a logarithmic axis.
 
     Powers of ten, evenly apart; where these are too few, 2 and 5 times them too.
 

@@ -1,4 +1,4 @@
-"""What a page is made of, before it is written as HTML."""
+"""The blocks of a page, before they are written as HTML."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A word that is seen at a glance, by its sign and its frame as well as by its colour."""
+    """A highlighted word with a sign, a frame and a colour."""
 
     text: str
     tone: Tone
@@ -81,7 +81,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is called how, and what it is: a list of pairs."""
+    """A list of pairs: a name and its value."""
 
     rows: tuple[tuple[str, str], ...]
 
@@ -153,7 +153,7 @@ class Hundred:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Blocks that are folded away until somebody asks for them."""
+    """Blocks that are folded until the reader opens them."""
 
     summary: str
     blocks: tuple[Block, ...]

@@ -1,4 +1,4 @@
-"""A chart as a picture: SVG text that needs nothing beside it, or a file.
+"""A chart as a picture: self-contained SVG text, or a file.
 
 It is drawn on a matplotlib figure: title, axes, legend and note, one below the other.
 """
@@ -37,7 +37,7 @@ GAP, MARGIN = 8.0, 4.0
 LEVEL_WIDTH = 84.0
 
 KEY = 56.0
-"""What a legend's line and the space around it take."""
+"""The width of a legend's line with its margins."""
 
 ENDINGS = (".svg", ".png")
 
@@ -61,7 +61,7 @@ def svg_of(drawing: Callable[[], AbstractContextManager[Any]]) -> str:
 
 
 def check_picture(path: Path, *, force: bool = False) -> None:
-    """Refuse before the work a picture that could not be drawn or saved after it."""
+    """Check early that a picture can be drawn and saved."""
     if path.suffix.lower() not in ENDINGS:
         raise UsageError(f"{path} is no picture: end its name in {' or '.join(ENDINGS)}")
     check_matplotlib()
@@ -224,7 +224,7 @@ def _parted(wanted: Sequence[float], heights: Sequence[float], room: float) -> l
 
 
 def _wrapped(text: str, width: float, size: float, *, bold: bool = False) -> str:
-    """The text in lines of at most so many points, as the letters really are."""
+    """The text in lines of at most `width` points, measured in the font."""
     most = min(len(text), 4 + math.ceil(len(text) * width / _width(text, size, bold=bold)))
     while True:
         lines = textwrap.wrap(text, most)

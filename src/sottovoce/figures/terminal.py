@@ -29,7 +29,7 @@ INDENT = 2
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Who gets how many columns, and which value lies where."""
+    """The widths of the parts, and the scale of the strip."""
 
     name: int
     strip: int
@@ -49,7 +49,7 @@ class _Columns:
         return round((value - self.low) / (self.high - self.low) * (self.strip - 1))
 
     def steps(self, most: int) -> list[tuple[float, str]]:
-        """At most so many values at the axis, and their words: powers of ten if it is `log`."""
+        """At most `most` values at the axis, and their texts: powers of ten if it is `log`."""
         steps = round_steps(self.low, self.high, most)
         if not self.log:
             return steps
@@ -148,7 +148,7 @@ def _axis(chart: Chart, columns: _Columns, width: int) -> Iterator[str]:
 
 
 def _legend(chart: Chart, columns: _Columns, width: int) -> Iterator[str]:
-    """What the drawing could not say: levels, names that were shortened, the note."""
+    """Lines below the drawing: levels, shortened names, the note."""
     words = _words(chart)
     levels = [
         f"{LEVELS[number % len(LEVELS)]} {level.name}: {words(level.y)}"

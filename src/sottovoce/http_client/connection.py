@@ -97,7 +97,7 @@ class Connection:
         pause: float = 0.5,
         allow_http: bool = False,
     ) -> None:
-        self.address = checked_address(url, allow_http=allow_http)
+        self.address: str = checked_address(url, allow_http=allow_http)
         self._credential = credential
         self._retry_policy = RetryPolicy(retries, pause)
         self._client = httpx.Client(

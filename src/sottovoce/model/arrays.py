@@ -1,4 +1,4 @@
-"""Names for the arrays that everything passes around, and a question to all of them."""
+"""Names for the arrays that packages share, and a check for repeated numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Names: TypeAlias = npt.NDArray[Any]
 
 
 def occurs_twice(numbers: npt.NDArray[Any]) -> bool:
-    """Whether any number is there more than once.
+    """Whether any number occurs more than once.
 
     Sorting whole numbers is many times faster than `np.unique`, which counts them in a table.
 

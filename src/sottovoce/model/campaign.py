@@ -1,4 +1,4 @@
-"""A set of tasks with one policy, and which of them a worker is given."""
+"""Campaigns: a set of tasks with one policy, and the assignment of tasks to workers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CAMPAIGN_ID = re.compile(r"[a-z0-9]{4,32}", re.ASCII)
 LONGEST_NAME, LONGEST_TEXT, LONGEST_UNIT = 200, 5_000, 40
 MOST_TASKS, MOST_WORKERS = 1 << 20, (1 << 31) - 1
 
-# A terminal obeys control characters, and halves of letters cannot be stored.
+# Terminals act on control characters, and lone surrogates cannot be stored.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\r\n]")
 _ASSIGNED = b"sottovoce-tasks/1"
 
 
 class State(StrEnum):
-    """Drafts change, open campaigns take reports, closed ones only answer."""
+    """A draft can change, an open campaign takes reports, a closed one is read-only."""
 
     DRAFT = "draft"
     OPEN = "open"
@@ -34,9 +34,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question with one truth: its name in tables, what a worker reads, and perhaps an image.
+    """One question with one truth: its name in tables, its text, and an optional image.
 
-    The text is plain: whoever shows it escapes it.
+    The text is plain: escape it for display.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a campaign asks and promises: fixed once it is open.
+    """The terms of a campaign, which are fixed once it is open.
 
-    A worker is given up to `policy.promise.answers` tasks. `quota` is how many workers may take
-    part, `closes_on` the first day (UTC) on which no report is taken, `unit` what numbers are in.
+    A worker is assigned up to `policy.promise.answers` tasks. `quota` is the largest number of
+    workers, `closes_on` the first day (UTC) without reports, `unit` the unit of numbers.
     """
 
     title: str
@@ -84,14 +84,14 @@ class Terms:
 
     @property
     def answers(self) -> int:
-        """The most answers of a worker."""
+        """The largest number of answers of a worker."""
         assert self.policy.promise is not None  # noqa: S101 - checked at birth
         return self.policy.promise.answers
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much a campaign has received, and how often something was taken back."""
+    """Counts of what a campaign has received, and of erasures."""
 
     workers: int = 0
     submissions: int = 0
@@ -103,8 +103,8 @@ class Counts:
 class Campaign:
     """A campaign as the server keeps it. `tasks` is how many there are.
 
-    A `simulated` one takes simulated reports and no others: nobody is asked, nobody is protected.
-    The truths of a `published` one are shown to its workers.
+    A `simulated` campaign takes only simulated reports, which protect nobody. The truths of a
+    `published` campaign are shown to its workers.
     """
 
     id: str
@@ -119,21 +119,21 @@ class Campaign:
 
     @property
     def block(self) -> int:
-        """How many tasks a worker is given."""
+        """The number of tasks assigned to a worker."""
         return min(self.tasks, self.terms.answers)
 
     def takes_reports(self, today: date) -> bool:
-        """Whether a report that arrives today is taken."""
+        """Whether a report that arrives today is accepted."""
         closes = self.terms.closes_on
         return self.state is State.OPEN and (closes is None or today < closes)
 
 
 def assigned(campaign: str, worker: str, tasks: int, count: int) -> list[int]:
-    """The places of the tasks a worker is given: `count` of `tasks`, all of them if there are few.
+    """The positions of a worker's tasks: `count` of `tasks`, or all of them if there are fewer.
 
     The i-th draw is the first 8 bytes of SHA-256(campaign, worker, i) modulo the number of tasks;
-    places that were drawn before are skipped. Worker and server compute it alike, every set is
-    about as likely, and nobody chooses.
+    positions drawn before are skipped. Worker and server compute the same positions, all sets are
+    about equally likely, and neither party chooses.
 
     >>> assigned("leaf", "c1d2", tasks=5, count=9)
     [0, 1, 2, 3, 4]
@@ -145,7 +145,7 @@ def assigned(campaign: str, worker: str, tasks: int, count: int) -> list[int]:
     start = hashlib.sha256(b"\0".join((_ASSIGNED, campaign.encode(), worker.encode(), b"")))
     places: dict[int, None] = {}
     draw = 0
-    # Almost all of the tasks: draw those that are left out, since hits would become rare.
+    # If almost all tasks are assigned, draw those that are left out: it takes fewer draws.
     few = min(count, tasks - count)
     while len(places) < few:
         hash = start.copy()
@@ -158,7 +158,7 @@ def assigned(campaign: str, worker: str, tasks: int, count: int) -> list[int]:
 
 
 def check_tasks(tasks: Sequence[Task]) -> None:
-    """Refuse a list of tasks that no campaign can have."""
+    """Refuse too many tasks, no tasks, or a repeated name."""
     if not 1 <= len(tasks) <= MOST_TASKS:
         raise UsageError(f"a campaign has 1 to {MOST_TASKS:,} tasks, not {len(tasks):,}")
     seen: set[str] = set()
@@ -169,7 +169,7 @@ def check_tasks(tasks: Sequence[Task]) -> None:
 
 
 def check_text(what: str, text: object, longest: int) -> None:
-    """Refuse what is no text of reasonable length that a page and a file can hold."""
+    """Refuse anything but printable text of a bounded length."""
     if not isinstance(text, str):
         raise UsageError(f"{what} must be a text")
     if not text.strip():
@@ -181,7 +181,7 @@ def check_text(what: str, text: object, longest: int) -> None:
 
 
 def check_web_address(what: str, address: object) -> None:
-    """Refuse what is no address on the web."""
+    """Refuse anything but a web address."""
     if not isinstance(address, str) or len(address) > LONGEST_TEXT:
         raise UsageError(f"{what} must be a web address")
     if _SPACE.search(address) or _UNPRINTABLE.search(address):

@@ -1,4 +1,4 @@
-"""JSON in one way only: what is hashed or signed must not be written, or read, in two."""
+"""Canonical JSON: hashed and signed documents are written and read in exactly one way."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RepeatedField(ValueError):  # noqa: N818 - reads as the fact it states
 def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The fields of an object, for a JSON decoder's `object_pairs_hook`.
 
-    Two readers could each take another of two fields with one name.
+    Repeated fields are refused, since readers could choose different ones.
 
     >>> json.loads('{"a": 1, "a": 2}', object_pairs_hook=unique_fields)
     Traceback (most recent call last):

@@ -12,7 +12,7 @@ from sottovoce.errors import UsageError
 from sottovoce.model.arrays import Codes, Names, occurs_twice
 
 NULL = -1
-"""The code of not answering."""
+"""The code for no answer."""
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 """Uniform 64-bit words."""
@@ -51,7 +51,7 @@ class Cells:
         return replace(self, code=code)
 
     def dense(self) -> Cells:
-        """Every worker with every task, by worker and then by task; what was not there is NULL."""
+        """Every worker with every task, by worker and then by task; missing cells are NULL."""
         workers, tasks = len(self.workers), len(self.tasks)
         place = self.worker.astype(np.int64) * tasks + self.task
         if occurs_twice(place):

@@ -1,8 +1,8 @@
-"""The law of a report given an answer: exact in integers, and in the form that inference takes.
+"""The law of a report given an answer: exact in integers, and in a form for inference.
 
 `FiniteChannel` is the exact law. For inference every report of a table is coded as a symbol 0, 1,
-…, and a channel says how likely each symbol is given what the worker truly answered. So inference
-knows of no mechanism, and they of no inference.
+…, and a channel gives the probability of each symbol given the worker's answer. So inference does
+not depend on mechanisms, and mechanisms do not depend on inference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WORDS = 1 << 64
 
 
 class Alphabet(StrEnum):
-    """What the codes of a mechanism's reports stand for."""
+    """The meaning of the codes in a mechanism's reports."""
 
     LABELS = "labels"
     """Labels of the domain."""
@@ -171,7 +171,7 @@ Channel: TypeAlias = SetChannel | PointChannel | NoisyChannel | FactorChannel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """A table of symbols, and the channel that says what they mean."""
+    """A table of symbols, and their channel."""
 
     symbols: Reports
     channel: Channel

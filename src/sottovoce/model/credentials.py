@@ -1,6 +1,6 @@
-"""Credentials: texts of 256 random bits, of which others keep only hashes, and webhook signatures.
+"""Credentials: texts of 256 random bits, stored only as hashes; and webhook signatures.
 
-A webhook's message is signed in the same way by who sends it and who checks it.
+The sender and the receiver of a webhook message compute its signature in the same way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Credential(StrEnum):
     RECEIPT = "svr_"
     """A worker's own: its hash is the worker's name in one campaign."""
     WEBHOOK = "svw_"
-    """Signs what a webhook is told."""
+    """Signs the messages of a webhook."""
 
 
 def check_credential(text: str, kind: Credential) -> str:
@@ -51,9 +51,9 @@ def check_credential(text: str, kind: Credential) -> str:
 
 
 def digest(credential: str) -> bytes:
-    """What the server keeps of a credential.
+    """The hash of a credential, which the server stores.
 
-    SHA-256 without salt or stretching: nobody guesses 256 random bits.
+    SHA-256 without salt or stretching is enough for 256 random bits.
     """
     return hashlib.sha256(_bytes(credential)).digest()
 

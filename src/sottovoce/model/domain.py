@@ -1,4 +1,4 @@
-"""What an answer may be: one of some labels, ordered or not, or a number in a range."""
+"""Domain: the possible answers, which are labels, ordered or not, or numbers in a range."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Label: TypeAlias = str | int | float | bool
 
 
 def label_text(label: Label) -> str:
-    """A label as files hold it: true and false as in JSON, 2.0 as 2.
+    """A label as text in files: true and false as in JSON, 2.0 as 2.
 
     >>> [label_text(label) for label in ("yes", True, 2.0, 0.5)]
     ['yes', 'true', '2', '0.5']
@@ -70,7 +70,7 @@ class Domain:
 
     @classmethod
     def categorical(cls, labels: Iterable[Label]) -> Self:
-        """Labels whose order means nothing."""
+        """Labels without an order."""
         return cls(Kind.CATEGORICAL, tuple(labels))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Known truths, and how close inferred ones come to them."""
+"""Known truths, and the score of inferred truths."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Gold(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How close the truths come to gold, with a 95 % bootstrap interval over tasks.
+    """The score of truths against gold, with a 95 % bootstrap interval over tasks.
 
     `low` and `high` bound the accuracy for labels, the mean absolute error for numbers.
     `tasks` gold tasks were scored, `unanswered` had no answer and were left out.
@@ -59,6 +59,6 @@ class Score:
         return f"{name} {value:{digits}} ({interval}) on {self.tasks:,} gold tasks"
 
     def as_dict(self) -> dict[str, float | int]:
-        """What is defined, ready for JSON."""
+        """All defined values, ready for JSON."""
         names = ("accuracy", "mae", "rmse", "low", "high", "tasks", "unanswered")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}

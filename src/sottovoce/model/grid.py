@@ -1,4 +1,4 @@
-"""Numbers on a public grid: what is reported has no digits that noise does not reach."""
+"""Numbers on a public grid, so that reports have no digits without noise."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sottovoce.model.arrays import Codes, FloatArray
 from sottovoce.model.domain import Domain
 
 FINEST = 1 << 16
-"""The most steps a range is cut into."""
+"""The most steps of a range."""
 
 FARTHEST = 1e100
 """The largest number in a range: reports beyond its ends must be numbers too."""
 
 _EXACT = 1 << 30
 _ROOM = 1 << 20
-"""Steps are so many times coarser than floating point, so that reports beyond the ends differ."""
+"""How much coarser steps are than floating point, so that reports beyond the ends differ."""
 
 USUAL = 1000
-"""Steps of a range for which no step is given."""
+"""The number of steps of a range without a given step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Grid:
     def over(cls, domain: Domain) -> Self:
         """The grid of a numeric domain with a range, or of labels that are evenly spaced numbers.
 
-        Labels that are no numbers are spaced by their order, which an ordinal domain gives them.
+        Labels that are not numbers are spaced by their order in an ordinal domain.
         """
         if not domain.is_numeric:
             return cls._over_labels(domain)
         if not np.isfinite([domain.low, domain.high]).all():
             raise UsageError(
-                "numbers need a public range to be protected: --domain numeric:LOW..HIGH"
+                "numbers need a public range to be protected: domain=Domain.numeric(LOW, HIGH)"
             )
         low, high = Fraction(repr(domain.low)), Fraction(repr(domain.high))
         step = Fraction(repr(domain.step)) if domain.step is not None else (high - low) / USUAL
@@ -98,7 +98,7 @@ class Grid:
         return self.low + self.steps * self.step
 
     def values(self, codes: npt.ArrayLike) -> FloatArray:
-        """The numbers that codes stand for, also of codes outside the range."""
+        """The numbers of codes, also of codes outside the range."""
         below = math.lcm(self.low.denominator, self.step.denominator)
         low, step = int(self.low * below), int(self.step * below)
         if np.asarray(codes).dtype.kind == "f" or max(abs(low), step) > _EXACT:

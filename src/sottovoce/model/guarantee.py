@@ -1,4 +1,4 @@
-"""Guarantee: (epsilon, delta) per answer or per worker; Claim: what a paper states."""
+"""Guarantee: (epsilon, delta) per answer or per worker; Claim: a paper's statement."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sottovoce.model.display import Display, Displayed
 
 
 class Unit(StrEnum):
-    """What two neighbouring submissions may differ in: one answer, or all answers of a worker.
+    """The difference of two neighbouring submissions: one answer, or all answers of a worker.
 
-    Either way the whole submission is observed, all its reports together.
+    In both cases the whole submission is observed, all its reports together.
     """
 
     ANSWER = "answer"
@@ -33,7 +33,7 @@ UnitName: TypeAlias = Unit | Literal["answer", "worker"]
 
 
 def rounded_up(number: float, digits: int) -> str:
-    """A bound as people read it, which stays one: rounded up, beyond what rounding errors add.
+    """A bound with few digits, rounded up so that it stays a bound; rounding errors are ignored.
 
     >>> rounded_up(4.60512, 4), rounded_up(20.000000000000004, 4)
     ('4.606', '20')
@@ -46,31 +46,31 @@ def rounded_up(number: float, digits: int) -> str:
 
 
 def check_number(field: str, value: object) -> None:
-    """Refuse what is no number, texts and truth values included."""
+    """Refuse anything but a number; texts and booleans are refused too."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise UsageError(f"{field} must be a number, not {value!r}")
 
 
 def check_count(field: str, value: object) -> None:
-    """Refuse what is no integer."""
+    """Refuse anything but an integer."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise UsageError(f"{field} must be an integer, not {value!r}")
 
 
 def check_answer_count(answers: int) -> None:
-    """Refuse a worker without an answer."""
+    """Refuse fewer than one answer."""
     if answers < 1:
         raise UsageError(f"answers must be at least 1, not {answers}")
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Refuse what bounds no loss."""
+    """Refuse a negative epsilon, and NaN."""
     if not epsilon >= 0:
         raise UsageError(f"epsilon must be at least 0, not {epsilon:g}")
 
 
 def check_delta(delta: float) -> None:
-    """Refuse what is no failure probability, or a certain one."""
+    """Refuse a delta below 0, or of 1 and above."""
     if not 0 <= delta < 1:
         raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
 
@@ -102,7 +102,7 @@ class Guarantee(Displayed):
 
     @property
     def is_finite(self) -> bool:
-        """Whether anything is promised at all."""
+        """Whether epsilon is finite and delta below 1."""
         return math.isfinite(self.epsilon) and self.delta < 1
 
     @property
@@ -147,7 +147,7 @@ class Guarantee(Displayed):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a paper says of the same parameters: shown beside the guarantee, never instead of it."""
+    """A paper's claim for the same parameters: shown next to the guarantee, never instead of it."""
 
     epsilon: float
     delta: float

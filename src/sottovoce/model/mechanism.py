@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A mechanism in words, who described it (for a sentence), and the work itself."""
+    """A mechanism in words, its authors (for a sentence), and the reference."""
 
     words: str
     cited: str
@@ -18,7 +18,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """How many of 100 answers fare well in the report, and what that means in a sentence."""
+    """How many of 100 answers are reported correctly, and a sentence that explains it."""
 
     of_100: int
     sentence: str
@@ -28,8 +28,8 @@ class Odds:
 class Candidate:
     """One way in which a planner tries a mechanism: parameters of its calibration.
 
-    Of ways that do about as well, the planner takes that of the lowest `complexity`, which also
-    orders its tables. `variant` tells ways of one mechanism apart.
+    Among ways of about equal error, the planner takes the one of lowest `complexity`, which also
+    orders its tables. `variant` distinguishes ways of one mechanism.
     """
 
     complexity: int

@@ -1,4 +1,4 @@
-"""What sealed answers become: totals per task with noise of a known law, and nothing else."""
+"""Opened totals of sealed answers: one row per task, with noise of a known law."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NoiseLaw:
         return float(self.pmf @ np.square(np.arange(-self.reach, self.reach + 1, dtype=np.float64)))
 
     def chances(self, noise: npt.NDArray[np.int64]) -> FloatArray:
-        """The chance of each value; beyond the reach the tail goes on falling as it fell."""
+        """The probability of each value; beyond the reach the tail keeps its rate of decay."""
         beyond = np.maximum(np.abs(noise) - self.reach, 0)
         found = self.pmf[np.clip(noise, -self.reach, self.reach) + self.reach]
         if beyond.any():
@@ -89,7 +89,7 @@ class Opened(Displayed):
             raise UsageError(f"a layout is one of {', '.join(LAYOUTS)}, not {self.layout!r}")
         shape = (len(self.tasks), self.slots)
         if len(self.tasks) == 0:
-            raise UsageError("there are no tasks, so there is nothing opened")
+            raise UsageError("opened totals need at least one task")
         if self.totals.dtype != np.int64 or self.totals.shape != shape:
             raise UsageError(
                 f"{self.layout} opens to {shape[0]:,} by {shape[1]} integers, not to "
@@ -125,7 +125,7 @@ class Opened(Displayed):
 
     def _check_counts(self) -> None:
         if self.workers < 1:
-            raise UsageError("totals of nobody say nothing: there must be a worker")
+            raise UsageError("opened totals need at least one worker")
         if self.hidden != (self.answered is None):
             raise UsageError("how many answered a task is given exactly where it is public")
         if self.answered is None:

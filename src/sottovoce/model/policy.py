@@ -1,4 +1,4 @@
-"""What a campaign promises: a domain, a mechanism and a guarantee, under one hash."""
+"""Policy: a domain, a mechanism and a guarantee, under one hash."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ SEALED = "sealed-sum"
 """The name of the mechanism whose policies are for sealed answers."""
 
 MOST_ANSWERS = 1 << 24
-"""The most answers of a worker: for more, a policy would take minutes to check."""
+"""The largest number of answers of a worker; more would take minutes to check."""
 
 LONGEST_LABEL = 1000
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?(e[+-]?[0-9]{1,4})?", re.ASCII)
 
 
 class Calibration(StrEnum):
-    """Parameters that keep a target, or those a paper prescribes for it."""
+    """Parameters that keep a target, or those that a paper prescribes for it."""
 
     SOUND = "sound"
     AS_PUBLISHED = "as-published"
 
 
 class ShowDraw(StrEnum):
-    """When a worker sees what was drawn for it: before it sends the reports, or after.
+    """When a worker sees its random draw: before sending the reports, or after.
 
-    Whoever sees a draw first may leave it unsent, and the reports that arrive are no longer those
-    of the law; whoever sees it later has nothing to look at before it decides.
+    A worker who sees the draw first may decide not to send it, and then the reports that arrive no
+    longer follow the law.
     """
 
     BEFORE_SEND = "before_send"
@@ -71,11 +71,11 @@ class Promise:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Policy(Displayed):
-    """A public document. Whoever reports under it can compute what its reports betray.
+    """A public document, from which workers can compute the privacy loss of their reports.
 
     `mechanism` is the mechanism's JSON form: its name and its integers. `promise` is None for a
-    calibration as published, whose true guarantee is another than the paper's. `show_draw` is in
-    the document where it is `after_send` only: policies from before it was there keep their hash.
+    calibration as published, whose true guarantee differs from the paper's. The document contains
+    `show_draw` only if it is `after_send`, so that older policies keep their hash.
 
     >>> mechanism = {"name": "randomized-response", "labels": 2, "other": "4611686018427387904"}
     >>> policy = Policy(Domain.categorical(["no", "yes"]), mechanism, Calibration.SOUND, None)
@@ -102,7 +102,7 @@ class Policy(Displayed):
 
     @property
     def sealed(self) -> bool:
-        """Whether answers are sealed and only noised sums opened: nothing is perturbed then."""
+        """Whether answers are sealed and only noised sums are opened; no answer is perturbed."""
         return self.name == SEALED
 
     @property
@@ -189,7 +189,7 @@ class Policy(Displayed):
 
 
 def check_target(epsilon: float, delta: float, answers: int) -> None:
-    """Refuse what cannot be a target, naming the field and what it may be."""
+    """Refuse an impossible target; the error names the field and its range."""
     check_number("epsilon", epsilon)
     check_number("delta", delta)
     check_count("answers", answers)
@@ -203,7 +203,7 @@ def check_target(epsilon: float, delta: float, answers: int) -> None:
 def fields_of(
     document: Any, what: str, required: set[str], optional: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """The fields of a JSON object, all of the required ones and none that is unknown."""
+    """The fields of a JSON object; missing and unknown fields are refused."""
     if not isinstance(document, dict):
         raise UsageError(f"{what} must be a JSON object")
     missing, unknown = required - document.keys(), document.keys() - required - optional
@@ -215,7 +215,7 @@ def fields_of(
 
 
 def short(value: object) -> str:
-    """What was given, cut to 40 characters."""
+    """The value, cut to 40 characters."""
     try:
         text = repr(value)
     except ValueError:  # an integer of thousands of digits
@@ -224,7 +224,7 @@ def short(value: object) -> str:
 
 
 def _check_label(text: str) -> None:
-    """Refuse what a table of reports could not hold."""
+    """Refuse a label that a table of reports cannot contain."""
     if not 1 <= len(text) <= LONGEST_LABEL:
         raise UsageError(f"a label has 1 to {LONGEST_LABEL:,} characters, not {len(text):,}")
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
@@ -248,7 +248,7 @@ def _domain_json(domain: Domain) -> dict[str, Any]:
 
 
 def stated_labels(domain: Domain) -> tuple[str | int, ...]:
-    """The labels as a policy states them: it holds no fractions or booleans."""
+    """The labels as a policy states them: without fractions and booleans."""
     return tuple(
         label_text(label) if isinstance(label, bool | float) else label for label in domain.labels
     )
@@ -277,7 +277,7 @@ def _domain_of(document: Any) -> Domain:
 
 
 def decimal(text: Any, field: str) -> float:
-    """A finite number written as a string, in one way that every language reads alike."""
+    """A finite number written as a string, in a form that every language reads the same way."""
     if isinstance(text, str) and _DECIMAL.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     raise UsageError(
@@ -304,7 +304,7 @@ def _promise_of(document: Any) -> Promise | None:
 
 
 def _show_draw_of(fields: Mapping[str, Any]) -> ShowDraw:
-    """One way to write each: a policy that says the default would have two hashes."""
+    """The value of show_draw; the default must be left out, or a policy would have two hashes."""
     if "show_draw" not in fields:
         return ShowDraw.BEFORE_SEND
     if fields["show_draw"] != ShowDraw.AFTER_SEND:

@@ -33,7 +33,7 @@ class Reading:
     dropped: Mapping[str, int] = field(default_factory=dict)
 
     def sentences(self) -> list[str]:
-        """One line for each thing that happened to some rows; empty when nothing did."""
+        """Sentences about repeated and dropped rows; empty if there are none."""
         lines = []
         if self.repeated:
             fate = {

@@ -1,4 +1,4 @@
-"""What inference returns: truths, how sure they are, and how much each worker counted."""
+"""Result: truths, confidence and weights of workers, as inference returns them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TableName: TypeAlias = Literal["truths", "posterior", "workers", "confusions"]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a result comes from: enough to obtain it again."""
+    """The origin of a result: enough to reproduce it."""
 
     method: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result(Displayed):
-    """Truths, confidence and weights, as arrays beside vocabularies.
+    """Truths, confidence and weights, as arrays with their vocabularies.
 
-    For labels `truths` are codes into `domain.labels`, `confidence` is the probability given to
-    the chosen label and `posterior[task, label]` that of every label. For numbers `truths` are
-    floats and `standard_error` says how far they may be off. `weights` are as the method defines
-    them. `confusions[worker, truth, answer]` is the chance of an answer given the truth.
+    For labels `truths` are codes into `domain.labels`, `confidence` is the probability of the
+    chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
+    and `standard_error` is their standard error. The method defines `weights`.
+    `confusions[worker, truth, answer]` is the probability of an answer given the truth.
     """
 
     tasks: Names
@@ -103,7 +103,7 @@ class Result(Displayed):
             case "workers":
                 return {"worker": self.workers, "weight": self.weights}
             case "posterior" if self.posterior is not None:
-                # A label called task gives way to the tasks' own column.
+                # A label named task is renamed: the column task holds the tasks.
                 texts = map(str, self.domain.labels)
                 labels = ["task_" if label == "task" else label for label in texts]
                 columns = {label: self.posterior[:, i] for i, label in enumerate(labels)}
@@ -171,7 +171,7 @@ def _label_array(domain: Domain) -> npt.NDArray[Any]:
 
 
 def _plain(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
-    """Strings as lists, which every frame library takes; numbers as they are."""
+    """Strings as lists, which every frame library accepts; numbers unchanged."""
     return {
         name: column.tolist() if column.dtype.kind in "OTU" else column
         for name, column in columns.items()

@@ -1,4 +1,4 @@
-"""Rounds of sums: what is to be added up next, and what came out."""
+"""Rounds of sums: the next sum, and the opened totals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SumSpec:
-    """One sum: so many values, each an integer from 0 to `greatest` from every worker."""
+    """One sum of `values` integers, each from 0 to `greatest` for every worker."""
 
     values: int
     greatest: int
@@ -26,7 +26,7 @@ class SumSpec:
             raise UsageError("a sum has at least one value, and room for at least 0 and 1")
 
     def check(self, values: Integers) -> Integers:
-        """One worker's values, refused where they are not what this sum is of."""
+        """One worker's values; refused if they do not fit this sum."""
         if values.shape != (self.values,) or values.dtype != np.int64:
             raise UsageError(f"a contribution has {self.values:,} integers, not {values.shape}")
         if ((values < 0) | (values > self.greatest)).any():
@@ -36,7 +36,7 @@ class SumSpec:
 
 @dataclass(frozen=True, slots=True)
 class OpenedSum:
-    """What was opened in one round: the totals, and how many workers are in them."""
+    """The opened totals of one round, and the number of workers in them."""
 
     totals: Integers = field(repr=False)
     workers: int
@@ -55,23 +55,23 @@ class RoundRecord:
 
     @property
     def opened(self) -> OpenedSum:
-        """What everybody learns of the round."""
+        """The part of the round that all parties learn."""
         return OpenedSum(self.totals, len(self.contributors))
 
 
 class Planner(Protocol):
-    """What is added up in the rounds of a session: a pure function of what was opened so far.
+    """The sums of a session's rounds: a pure function of what was opened so far.
 
-    Everybody works it out alone: no worker believes what the server says that is to be summed.
+    Each party computes it itself: workers do not trust the server for what is summed.
     """
 
     def next(self, opened: Sequence[OpenedSum]) -> SumSpec | None:
-        """The sum of the next round; None when nothing more is to be added up."""
+        """The sum of the next round; None at the end."""
         ...
 
 
 class Contributor(Protocol):
-    """One worker's side of the rounds: its answers stay in here."""
+    """One worker's side of the rounds: its answers stay in this object."""
 
     def values(self, opened: Sequence[OpenedSum]) -> Integers:
         """What the worker adds to the sum of the next round. Asked once a round."""

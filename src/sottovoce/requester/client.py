@@ -68,7 +68,7 @@ class Requester:
     def __init__(
         self, url: str, token: str, *, allow_http: bool = False, retries: int = RETRIES
     ) -> None:
-        self.token = check_credential(token, Credential.TOKEN)
+        self.token: str = check_credential(token, Credential.TOKEN)
         self._connection = Connection(
             url, token, allow_http=allow_http, retries=retries, pause=PAUSE
         )

@@ -1,7 +1,7 @@
 """The column of answers as label codes or numbers, under a given domain or a guessed one.
 
-The command line writes a domain as text (`parse_domain`); where nobody says, the column itself
-tells whether it holds numbers or labels (`guessed_kind`).
+The command line writes a domain as text (`parse_domain`). Without a domain, the column decides
+whether it holds numbers or labels (`guessed_kind`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from sottovoce.tables.vocabulary import (
 )
 
 FEW_VALUES = 20
-"""Up to so many distinct whole numbers are taken for labels."""
+"""The most distinct whole numbers that are taken for labels."""
 MOST_LABELS = 10_000
-"""More distinct labels than this are refused where labels were only guessed."""
+"""The most distinct labels that are accepted if labels were guessed."""
 
 
 def guessed_kind(table: Relation, role: str) -> Kind:
@@ -52,7 +52,7 @@ def guessed_kind(table: Relation, role: str) -> Kind:
 
 
 def kind_by_name(column: str) -> Kind | None:
-    """What a column's name says of its cells, if anything."""
+    """The kind of cells that a column's name implies, if any."""
     usual = column.strip().casefold()
     if usual in ("label", "true_label"):
         return Kind.CATEGORICAL
@@ -71,23 +71,23 @@ class Profile:
 
     @property
     def mixed(self) -> bool:
-        """Whether nobody can tell what the cells are."""
+        """Whether the kind of the cells is ambiguous."""
         return self.texts > 0 and self.numbers > 0
 
     @property
     def kind(self) -> Kind:
-        """Numbers, unless they are few and whole; else labels."""
+        """Labels if there are texts, or few whole numbers; else numbers."""
         if self.numbers == 0:
             return Kind.CATEGORICAL
         is_numeric = not self.whole or self.distinct > FEW_VALUES or self.infinite > 0
         return Kind.NUMERIC if is_numeric else Kind.CATEGORICAL
 
     def complaint(self, cell: object, *, private: bool = False) -> str:
-        """What to say of a mixture, of which one cell is shown."""
+        """The message for mixed cells, of which one is shown."""
         here = "here the rarer" if private else f"here {shown(cell)}"
         return (
             f"mixes numbers and text (numbers in {self.numbers:,} rows, text in {self.texts:,}; "
-            f"{here}): say --domain categorical if they are labels, or mend the cells"
+            f"{here}): pass domain=Kind.CATEGORICAL if they are labels, or fix the cells"
         )
 
 
@@ -144,7 +144,7 @@ class Labels:
 
 
 def answers_of(table: Relation, wanted: Domain | Kind | None, role: str = "answer") -> Answers:
-    """The answers under the domain that is wanted, or inferred when None is."""
+    """The answers under the given domain, or under an inferred one."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     guessed = kind is None
     if kind is None:
@@ -168,13 +168,13 @@ def _numbers(table: Relation, domain: Domain, role: str) -> Answers:
 
 
 def beyond(values: FloatArray, domain: Domain) -> npt.NDArray[np.bool_]:
-    """Which numbers are out of the domain's range, or too large to be added up."""
+    """Which numbers are outside the domain's range, or too large to be added up."""
     with np.errstate(invalid="ignore"):
         return (values < max(domain.low, -LARGEST)) | (values > min(domain.high, LARGEST))
 
 
 def labels_of(table: Relation, wanted: Domain | Kind, role: str, *, guessed: bool) -> Labels:
-    """The labels of a column; refused where they were only guessed to be some and are many."""
+    """The labels of a column; refused if labels were guessed and there are too many."""
     vocabulary = vocabulary_of(table, cells_of(table, role))
     if guessed and len(vocabulary.cells) > MOST_LABELS:
         raise DataError(
@@ -185,10 +185,10 @@ def labels_of(table: Relation, wanted: Domain | Kind, role: str, *, guessed: boo
 
 
 def too_many_labels(found: int) -> str:
-    """What to say of a column of guessed labels that are hardly labels."""
+    """The message for a column with too many guessed labels."""
     return (
-        f"{found:,} distinct labels: are they numbers (--domain numeric) or ids, or is it another "
-        "column (--columns answer=…)? --domain categorical takes them"
+        f"{found:,} distinct labels: pass domain=Kind.NUMERIC if they are numbers, "
+        'columns={"answer": "…"} for another column, or domain=Kind.CATEGORICAL to take them'
     )
 
 
@@ -198,7 +198,7 @@ def label_codes(
     lengths: npt.NDArray[np.int64],
     wanted: Domain | Kind,
 ) -> tuple[Domain, Codes]:
-    """The domain of distinct cells, unless it is given, and the code of each; below 0 a fault."""
+    """The given or inferred domain of distinct cells, and the code of each (negative: a fault)."""
     cells = [_scalar(cell) for cell in distinct]
     usable = ~missing & (lengths <= LONGEST)
     if isinstance(wanted, Domain):
@@ -224,7 +224,7 @@ def sorted_labels(labels: list[Label]) -> list[Label]:
 
 
 def _scalar(cell: Any) -> Label | None:
-    """A Python label; whole fractions become integers, since that is what pandas made them of."""
+    """A Python label; whole floats become integers, since pandas turns integers into floats."""
     value: Label = cell.item() if isinstance(cell, np.generic) else cell
     if isinstance(value, float):
         if np.isnan(value):
@@ -254,7 +254,7 @@ def parse_domain(text: str) -> Domain | Kind:
         kind = Kind(name.strip().lower())
     except ValueError:
         raise UsageError(
-            f"no domain {text!r}: say categorical, ordinal, numeric, numeric:0..10, "
+            f"no domain {text!r}: write categorical, ordinal, numeric, numeric:0..10, "
             "ordinal:low,mid,high or categorical:yes,no"
         ) from None
     if not colon:

@@ -1,4 +1,4 @@
-"""Which column plays which role: by its usual name, or as the user maps it."""
+"""The column of each role, by its usual name or as the user maps it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from sottovoce.errors import DataError, UsageError
 
 
 class Roles(NamedTuple):
-    """Each role with the column names that mean it, and the option that maps other names.
+    """The usual column names of each role, and the argument that maps other names.
 
-    Where the table is `private`, no message quotes a cell of it, nor a header that may be a cell.
+    No message quotes a cell of a `private` table, nor a header that may be a cell.
     """
 
     names: Mapping[str, tuple[str, ...]]
-    option: str
+    argument: str
     private: bool = False
+
+    def mapping(self, role: str, column: str = "…") -> str:
+        """The argument that maps a role to a column, as a message shows it."""
+        name = " ".join(column[:80].split())
+        return f'{self.argument}={{"{role}": "{name}"}}'
 
 
 SIMULATED = "simulated_report"
-"""The column of reports whose noise came from a seed: the stamp that keeps them apart."""
+"""The column name of reports whose noise came from a seed: a stamp that sets them apart."""
 
 REPORTS = Roles(
     {
@@ -29,21 +34,19 @@ REPORTS = Roles(
         "task": ("task",),
         "answer": ("answer", "label", "report", "value", SIMULATED),
     },
-    "--columns",
+    "columns",
 )
-MADE = Roles(
-    {"worker": ("worker",), "task": ("task",), "answer": ("report", SIMULATED)}, "--columns"
-)
-"""Reports made under a policy; a table of answers is none."""
+MADE = Roles({"worker": ("worker",), "task": ("task",), "answer": ("report", SIMULATED)}, "columns")
+"""Reports made under a policy; a table of answers is refused."""
 ANSWERS = Roles(
     {"worker": ("worker",), "task": ("task",), "answer": ("answer", "label", "value")},
-    "--columns",
+    "columns",
     private=True,
 )
-"""Answers that are about to be perturbed; a table of reports is none."""
+"""Answers to perturb; a table of reports is refused."""
 GOLD = Roles(
     {"task": ("task",), "truth": ("truth", "true_label", "label", "answer", "value", "gold")},
-    "--gold-columns",
+    "gold_columns",
 )
 
 
@@ -74,7 +77,7 @@ def _check_mapping(roles: Roles, columns: Mapping[str, str] | None) -> None:
     unknown = sorted(set(columns or {}) - set(roles.names))
     if unknown:
         known = ", ".join(roles.names)
-        raise UsageError(f"{roles.option} maps {known}; there is no {unknown[0]!r}")
+        raise UsageError(f"{roles.argument}= maps {known}, not {unknown[0]!r}")
 
 
 def _check_distinct(names: Sequence[str], roles: Roles, file: str) -> None:
@@ -106,37 +109,28 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
         return found[0]
     if found:
         several = " and ".join(repr(names[i]) for i in found)
-        one = _in_line(names[found[0]])
         raise DataError(
-            f"{several} could each be the {role}: choose with {roles.option} {role}={one}",
+            f"{several} could each be the {role}: pass {roles.mapping(role, names[found[0]])}",
             file=file,
         )
     if roles.private:
         raise DataError(
             f"there is no column {' or '.join(usual)}: is there a header, and are these answers? "
-            f"{roles.option} {role}=… names another",
+            f"Pass {roles.mapping(role)} to name another",
             file=file,
         )
     near = next(iter(_near(names, usual)), None)
-    example = ",".join(f"{each}=…" for each in roles.names)
-    way = f"{roles.option} {role}={_in_line(near)}" if near else f"{roles.option} {example}"
+    example = ", ".join(f'"{each}": "…"' for each in roles.names)
+    way = roles.mapping(role, near) if near else f"{roles.argument}={{{example}}}"
     wanted = " or ".join(usual)
     if len(names) == 1 and (split := next((mark for mark in ";|" if mark in names[0]), None)):
-        raise DataError(
-            f"its cells are split by {split!r}: only commas and tabs are read", file=file
-        )
-    raise DataError(
-        f"there is no column {wanted}, only {_listed(names)}: map it with {way}", file=file
-    )
+        raise DataError(f"cells are separated by {split!r}: use commas or tabs", file=file)
+    raise DataError(f"there is no column {wanted}, only {_listed(names)}: pass {way}", file=file)
 
 
 def _near(names: Sequence[str], usual: tuple[str, ...]) -> list[str]:
     lowered = {name.strip().casefold(): name for name in names}
     return [lowered[near] for each in usual for near in get_close_matches(each, lowered, 1, 0.6)]
-
-
-def _in_line(name: str) -> str:
-    return " ".join(name[:80].split())
 
 
 def _listed(names: Sequence[str]) -> str:

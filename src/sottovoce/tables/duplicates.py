@@ -144,5 +144,5 @@ def repeated_words(worker: object, task: object, rows: int) -> str:
     """Why a table with repeated pairs is refused; the names are those of the first."""
     return (
         f"worker {shown(worker)} answers task {shown(task)} again ({rows:,} rows repeat a pair): "
-        "choose with --repeats first, last or keep"
+        'pass repeats="first", "last" or "keep"'
     )

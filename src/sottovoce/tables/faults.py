@@ -1,4 +1,4 @@
-"""What can be wrong with a cell, and how to say it."""
+"""Faults of cells, and their messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sottovoce.model.reports import LARGEST
 from sottovoce.tables.relation import Relation
 
 LONGEST = 1000
-"""How many characters a name or a label may have."""
+"""The largest number of characters of a name or a label."""
 
 Faults = npt.NDArray[np.int8]
 """For each row a Fault, or 0."""
@@ -39,11 +39,11 @@ REASONS = {
     Fault.INFINITE: "{} NaN or infinite",
     Fault.OUTSIDE: "{} out of range",
 }
-"""What rows that are left out are counted under, by role."""
+"""Names for the counts of dropped rows, by role."""
 
 
 def shown(value: object) -> str:
-    """What was read, cut to 40 characters."""
+    """The value that was read, cut to 40 characters."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= 40 else text[:39] + "…"
 
@@ -88,23 +88,23 @@ def raise_first(
 def complaint(
     kind: Fault, role: str, cell: object, domain: Domain | None, *, private: bool = False
 ) -> str:
-    """What to say of a faulty cell."""
+    """The message for a faulty cell."""
     found = "this cell" if private else shown(cell)
-    way = "mend it, or leave such rows out with --bad-rows drop"
+    way = 'fix it, or pass bad_rows="drop"'
     match kind:
         case Fault.EMPTY:
-            return f"there is no {role}: {way}"
+            return f"empty cell: {way}"
         case Fault.LONG:
             return (
-                f"{found} has {len(str(cell)):,} characters where at most "
-                f"{LONGEST:,} are taken: is a quote missing?"
+                f"{found} has {len(str(cell)):,} characters, more than {LONGEST:,}: "
+                "is a quote missing?"
             )
         case Fault.UNKNOWN:
             return f"{found} is not one of the labels of {' '.join(str(domain).split())}: {way}"
         case Fault.TEXT:
             return f"{found} is not a number: {way}"
         case Fault.INFINITE:
-            return f"{found} is not an answer, which is a finite number: {way}"
+            return f"{found} is not a finite number: {way}"
         case Fault.OUTSIDE:
             low, high = (domain.low, domain.high) if domain else (0, 0)
             low, high = max(low, -LARGEST), min(high, LARGEST)

@@ -1,6 +1,6 @@
-"""Where a table comes from: a path, standard input or a stream, made a local file.
+"""The source of a table, as a local file: a path, standard input or a stream.
 
-Its format is told by the file's ending, else by what the file starts with.
+The format follows from the file's ending, or else from its first bytes.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _inflated(path: Path, name: str) -> bytes:
             return file.read(65536)
     except (OSError, EOFError, zlib.error):
         raise DataError(
-            "is a damaged or truncated gzip file: make or fetch it again", file=name
+            "is a damaged or truncated gzip file: create or download it again", file=name
         ) from None
 
 

@@ -1,8 +1,8 @@
-"""The packed form of a table: one Parquet file that is read without looking at a name twice.
+"""The packed form of a table: one Parquet file with codes and vocabularies, quick to read.
 
 Its columns `worker`, `task` and `value` are the codes (or numbers) of the rows. The vocabularies
-lie beside them in `worker_name` and `task_name`, from the top, NULL below: integers one a row,
-text as JSON lists of 65,536 names a row, which is the fastest to read. There is room, since every
+are in the columns `worker_name` and `task_name`, from the top, with NULL below: integers one per
+row, text as JSON lists of 65,536 names per row, which is the fastest to read. They fit, since every
 name occurs in some row. The file's metadata holds the domain and the version.
 """
 
@@ -37,10 +37,12 @@ _TOGETHER = 65_536
 def save_packed(reports: Reports, path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write a coded Parquet copy of the table to `path`; `read_reports` reads it much faster.
 
-    The copy holds the rows as they are, names and answers included.
+    The copy contains the rows unchanged, with names and answers.
     """
     if format_of_ending(path) != "parquet" or os.fspath(path).lower().endswith(".gz"):
-        raise UsageError(f"a packed table is a Parquet file: let {os.fspath(path)} end in .parquet")
+        raise UsageError(
+            f"{os.fspath(path)} must end in .parquet: a packed table is a Parquet file"
+        )
     with new_file(path, force=force) as temporary:
         write_packed(reports, temporary)
 
@@ -48,7 +50,7 @@ def save_packed(reports: Reports, path: str | os.PathLike[str], *, force: bool =
 def write_packed(reports: Reports, path: os.PathLike[str]) -> None:
     """Write the table's codes, vocabularies and domain to a new Parquet file.
 
-    Names that no row uses are left out, as they are from every file.
+    Names that no row uses are left out, as in every file.
     """
     reports, domain = _used(reports), reports.domain
     manifest = {
@@ -88,7 +90,7 @@ def _used(reports: Reports) -> Reports:
 
 
 def manifest_of(file: LocalFile) -> dict[str, Any] | None:
-    """What a packed file says about itself; None for any other file."""
+    """The manifest of a packed file; None for any other file."""
     if file.format != "parquet":
         return None
     check_ends_like_parquet(file)
@@ -124,12 +126,12 @@ def read_packed(
     *,
     private: bool = False,
 ) -> Reports:
-    """The table of a packed file, under another domain if one is wanted.
+    """The table of a packed file, under another domain if one is given.
 
     No error quotes an answer of a `private` table.
     """
     if columns:
-        raise UsageError(f"{file.name} is packed: its columns are known and cannot be mapped")
+        raise UsageError(f"{file.name} is packed, so its columns cannot be mapped: drop columns=")
     connection = connect()
     try:
         reports = _loaded(connection, file, manifest, repeats)
@@ -216,14 +218,14 @@ def _narrow(labels: int) -> type[np.signedinteger[Any]]:
 
 
 def _under(reports: Reports, wanted: Domain | Kind | None, name: str, *, private: bool) -> Reports:
-    """The same table under the domain that is wanted, where that is a matter of names."""
+    """The same table under another domain, if only label names differ."""
     own = reports.domain
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     if wanted is None or wanted in (own, own.kind):
         return reports
     if own.is_numeric is not (kind is Kind.NUMERIC):
-        packed = own.kind if private else own
-        raise UsageError(f"{name} is packed as {packed}: pack it again with --domain {kind}")
+        packed, again = own.kind if private else own, f"domain=Kind.{str(kind).upper()}"
+        raise UsageError(f"{name} is packed as {packed}: pack it with {again}")
     if not isinstance(wanted, Domain):
         return replace(reports, domain=Domain(Kind(kind or own.kind), own.labels))
     if own.is_numeric:

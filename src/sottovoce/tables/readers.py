@@ -106,9 +106,9 @@ def read_reports(
 def check_options(repeats: str, bad_rows: str) -> None:
     """Refuse what is no way to treat repeated pairs or bad rows."""
     if repeats not in get_args(Repeats):
-        raise UsageError(f"repeats is first, last, keep or error, not {repeats!r}")
+        raise UsageError(f"repeats= must be first, last, keep or error, not {repeats!r}")
     if bad_rows not in get_args(BadRows):
-        raise UsageError(f"bad_rows is error or drop, not {bad_rows!r}")
+        raise UsageError(f"bad_rows= must be error or drop, not {bad_rows!r}")
 
 
 def _read(

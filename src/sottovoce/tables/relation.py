@@ -216,9 +216,9 @@ def check_ends_like_parquet(file: LocalFile) -> None:
         stream.seek(-min(4, file.path.stat().st_size), os.SEEK_END)
         ends = stream.read(4)
     if begins != b"PAR1":
-        raise DataError("is not a Parquet file, whatever its name says", file=file.name)
+        raise DataError("is not a Parquet file, despite its name", file=file.name)
     if ends != b"PAR1" or file.path.stat().st_size < 12:
-        raise DataError("is a truncated Parquet file: make or fetch it again", file=file.name)
+        raise DataError("is a truncated Parquet file: create or download it again", file=file.name)
 
 
 def _jsonl(

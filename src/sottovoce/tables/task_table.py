@@ -1,7 +1,7 @@
 """Tasks from a file: CSV, TSV, JSONL or a JSON list of objects.
 
-Bytes become cells under their columns' names, each with its row, then tasks. Every fault is said
-with its row, as an editor counts them (the header is row 1), and its column.
+Bytes are parsed into cells by column and row, then into tasks. Every error names the row, as an
+editor counts them (the header is row 1), and the column.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ _ENDINGS: Mapping[str, TaskFormat] = {
 
 
 class TaskTable(NamedTuple):
-    """The tasks of a file, and the columns that mean nothing here."""
+    """The tasks of a file, and the ignored columns."""
 
     tasks: list[Task]
     ignored: tuple[str, ...]
@@ -180,7 +180,7 @@ def read_tasks(
 ) -> list[Task]:
     r"""The tasks in these bytes, or in the file at this path, in their order.
 
-    A task without a text is asked by its name. The text is plain, whatever it looks like.
+    A task without a text is shown by its name. The text is plain text.
 
     >>> read_tasks(b"task,text\nt1,Is it red?\nt2,\n", "csv")[0]
     Task(name='t1', text='Is it red?', image=None)
@@ -191,7 +191,7 @@ def read_tasks(
 def read_task_table(
     content: bytes | str | os.PathLike[str], format: TaskFormat | None = None
 ) -> TaskTable:
-    """The same, with the names of the columns that were passed over."""
+    """The same, with the names of the ignored columns."""
     if isinstance(content, bytes):
         if format is None:
             raise UsageError("say which format the tasks have: csv, tsv, jsonl or json")

@@ -1,7 +1,7 @@
-"""Text files: what must hold for their bytes, and their records or lines one by one.
+"""Text files: checks of their bytes, and their records or lines.
 
 Records of CSV and TSV files and lines of JSONL files are read for the header or the keys, and to
-say where a fault is. That is slow and exact, so it runs on the error path only. A record may span
+locate a fault. That is slow and exact, so it runs on the error path only. A record may span
 lines; its row is the line it starts in, as an editor counts: the header is row 1.
 """
 
@@ -26,10 +26,10 @@ from sottovoce.tables.input_file import LocalFile
 
 
 def first_keys(file: LocalFile) -> list[str]:
-    """The keys of the first object, which stand for the columns; repeated ones repeated."""
+    """The keys of the first object, which are the columns; repeated keys stay repeated."""
     for line, text in _lines(file):
         return [key for key, _ in _object(file, line, text)]
-    raise DataError("the file has only blank lines: expected an object a line", file=file.name)
+    raise DataError("the file has only blank lines: expected one object per line", file=file.name)
 
 
 def check_lines(file: LocalFile, position: int | None = None) -> int:
@@ -56,7 +56,7 @@ def _object(file: LocalFile, line: int, text: str) -> list[tuple[str, Any]]:
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", "nested too deeply")
         raise DataError(
-            f"is not JSON ({reason}): expected one object a line", file=file.name, row=line
+            f"is not JSON ({reason}): expected one object per line", file=file.name, row=line
         ) from None
     if not isinstance(pairs, _Pairs):
         kind = {list: "a list", str: "a string", type(None): "null"}.get(type(pairs), "a number")
@@ -74,7 +74,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 LONGEST_RECORD = 2_000_000
-"""How many characters DuckDB takes for a line."""
+"""The longest line that DuckDB accepts, in characters."""
 _CLOSING = re.compile(r'[^"]*(?:""[^"]*)*"(?!")')
 
 
@@ -97,7 +97,7 @@ def check_records(file: LocalFile, delimiter: str, fields: int | None) -> None:
 def line_of_record(file: LocalFile, delimiter: str, fields: int, position: int) -> int:
     """The line in which data record `position`, counted from 0, starts.
 
-    Counts what the reader keeps: blank lines and bad records pass by.
+    Only records that the reader keeps count, not blank lines and bad records.
     """
     complaint = _complaints(delimiter, fields)
     good = (
@@ -110,7 +110,7 @@ def line_of_record(file: LocalFile, delimiter: str, fields: int, position: int) 
 
 @contextmanager
 def with_one_line_end(file: LocalFile, delimiter: str) -> Iterator[LocalFile]:
-    """A temporary copy whose records all end in LF; cells keep the line ends they hold."""
+    """A temporary copy whose records all end in LF; line ends inside cells stay."""
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
         path = Path(folder) / "input"
         with path.open("w", encoding="utf-8", newline="") as copy:
@@ -126,12 +126,12 @@ def _complaints(delimiter: str, fields: int | None) -> Callable[[str], str | Non
         if not record.strip("\r\n"):
             return None
         if '"' in record and stray.search(record):
-            return "text follows a closing quote: double a quote that belongs to the text"
+            return "text follows a closing quote: double a quote that is part of the text"
         found = _count(record, delimiter)
         if found != fields:
             return (
                 f"{found} fields where the header has {fields}; "
-                "mend the row, or leave such rows out with --bad-rows drop"
+                'fix the row, or pass bad_rows="drop"'
             )
         if len(record) > LONGEST_RECORD:
             return f"a row of {len(record):,} characters: is a quote missing?"
@@ -155,7 +155,7 @@ def _records(file: LocalFile, delimiter: str) -> Iterator[tuple[int, str]]:
         if parts:
             raise DataError(
                 "a quote opens here and is never closed: close it, or double a quote that "
-                "belongs to the text",
+                "is part of the text",
                 file=file.name,
                 row=start,
             )
@@ -177,7 +177,7 @@ def _open_after(line: str, is_open: bool, opening: re.Pattern[str]) -> bool:
 
 
 def _quoted(delimiter: str) -> str:
-    """A pattern for a quoted field with what comes before it."""
+    """A pattern for a quoted field and the text before it."""
     return rf'(^|{re.escape(delimiter)}) *(?>"[^"]*(?:""[^"]*)*")'
 
 
@@ -199,7 +199,7 @@ _CHUNK = 1 << 23
 
 @dataclass(slots=True)
 class Marks:
-    """What a text file's bytes say about its quotes and line ends."""
+    """Counts of quotes and line ends in a text file."""
 
     quotes: int = 0
     line_feeds: int = 0
@@ -209,17 +209,17 @@ class Marks:
 
     @property
     def paired(self) -> bool:
-        """Whether quotes could all be closed."""
+        """Whether the number of quotes is even."""
         return self.quotes % 2 == 0
 
     @property
     def mixed(self) -> bool:
-        """Whether LF, CR and CR LF occur side by side."""
+        """Whether LF, CR and CR LF are mixed."""
         lone = (self.line_feeds - self.pairs, self.returns - self.pairs)
         return sum(count > 0 for count in (self.pairs, *lone)) > 1
 
     def add(self, chunk: bytes) -> None:
-        """Count what a further chunk holds."""
+        """Count the next chunk."""
         self.quotes += chunk.count(b'"')
         self.line_feeds += chunk.count(b"\n")
         if b"\r" in chunk:
@@ -230,7 +230,7 @@ class Marks:
 
 
 def check_text(file: LocalFile) -> Marks:
-    """Refuse what is not UTF-8 text; count its quotes and line ends.
+    """Refuse a file that is not UTF-8 text; count its quotes and line ends.
 
     One pass over the bytes at memory speed: only chunks beyond ASCII are decoded.
     """
@@ -250,7 +250,7 @@ def check_text(file: LocalFile) -> Marks:
                 offset += len(chunk)
     except (EOFError, zlib.error, OSError):
         raise DataError(
-            "is a damaged or truncated gzip file: make or fetch it again", file=file.name
+            "is a damaged or truncated gzip file: create or download it again", file=file.name
         ) from None
     if decoder.getstate()[0]:
         _refuse_byte(file, offset - len(decoder.getstate()[0]))

@@ -89,7 +89,9 @@ class Client:
         self._link = WorkerLink.parse(link, invite, allow_http=allow_http)
         self._wanted = policy_hash
         self._home = private_folder(Path(folder).absolute() if folder else home_folder())
-        self.ledger = Ledger(self._home / LEDGER, budget or DEFAULT_BUDGET, adopt=budget is None)
+        self.ledger: Ledger = Ledger(
+            self._home / LEDGER, budget or DEFAULT_BUDGET, adopt=budget is None
+        )
         with held(self._home, self._link):
             self._enrolment = Enrolment.at(self._home, self._link)
         self._outbox = Outbox(self._enrolment.folder)

@@ -256,7 +256,7 @@ class Ledger:
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
         self._timeout, self._today = timeout, today
-        self.torn = 0
+        self.torn: int = 0
         with self._held() as lines:
             book = self._read(lines) or self._start(lines, budget)
         if book.budget != budget and not adopt:

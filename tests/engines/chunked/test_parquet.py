@@ -56,8 +56,8 @@ def test_a_list_keeps_its_order(folder: Path) -> None:
             "notes.txt",
             r"notes\.txt: is csv: the chunked engine reads Parquet; convert it \(in Duck",
         ),
-        ("fake.parquet", "is not a Parquet file, whatever its name says"),
-        ("half.parquet", "is a truncated Parquet file: make or fetch it again"),
+        ("fake.parquet", "is not a Parquet file, despite its name"),
+        ("half.parquet", "is a truncated Parquet file: create or download it again"),
         ("void.parquet", "the file is empty"),
     ],
 )

@@ -75,7 +75,7 @@ def three(tmp_path: Path) -> list[Path]:
 def test_a_fault_is_named_with_its_file_and_row(
     tmp_path: Path, sizes: Sizes, three: list[Path]
 ) -> None:
-    with pytest.raises(DataError, match=r"2\.parquet, row 18, column 'worker': there is no worker"):
+    with pytest.raises(DataError, match=r"2\.parquet, row 18, column 'worker': empty cell"):
         packed(three, tmp_path / "work", sizes)
 
 

@@ -267,7 +267,7 @@ def test_repeated_pairs_are_not_reported_twice(
     cluster_session: SparkSession, tmp_path: Path
 ) -> None:
     said = refused(["ann"] * 2, ["t1"] * 2, ["red"] * 2, tmp_path, cluster_session, repeats="keep")
-    assert "would betray twice as much: choose which counts with --repeats first or last" in said
+    assert "would double the privacy loss: pass --repeats first or --repeats last" in said
 
 
 @pytest.mark.slow

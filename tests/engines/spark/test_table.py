@@ -89,7 +89,7 @@ def test_labels_stand_for_what_they_are_recoded_to(spark: SparkSession, tmp_path
     ("columns", "options", "words"),
     [
         ({**SOUND, "worker": ["a", None, "a", "b"]}, {}, r"row 2, column 'worker': there is no"),
-        ({**SOUND, "task": ["t", "t", "", "u"]}, {}, r"row 3, column 'task': there is no task"),
+        ({**SOUND, "task": ["t", "t", "", "u"]}, {}, r"row 3, column 'task': empty cell"),
         ({**SOUND, "answer": [1.0, 2.5, float("nan"), 3.0]}, {}, r"row 3.*finite number"),
         ({**SOUND, "answer": ["1", "2.5", "x", "3"]}, {}, r"row 3.*mixes numbers and text"),
         (SOUND, {"domain": Domain.categorical("xz")}, r"row 3.*'y' is not one of the labels"),
@@ -107,7 +107,7 @@ def test_labels_stand_for_what_they_are_recoded_to(spark: SparkSession, tmp_path
         ({"worker": ["a"], "task": ["t"], "answer": [["x"]]}, {}, "holds array values"),
         ({"worker": ["a"], "task": ["t"]}, {}, "no column answer or label"),
         ({name: [] for name in SOUND}, {}, "the table has no rows"),
-        (SOUND, {"repeats": "maybe"}, "repeats is first, last, keep or error"),
+        (SOUND, {"repeats": "maybe"}, "repeats= must be first, last, keep or error"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_by_its_place(

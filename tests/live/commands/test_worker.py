@@ -102,7 +102,7 @@ def test_whom_a_dealt_key_asks_to_trust_is_said(server: RunningServer) -> None:
         (("t0,yes", "t9,no"), "row 3, column 'task': not one of the 3 tasks"),
         (("t0,yes", f"t1,{CANARY}"), "row 3, column 'answer': this cell is not one of the labels"),
         (("t0,yes", "t0,no"), "row 3, column 'task': this task occurs twice: keep one row"),
-        (("t0,",), "row 2, column 'answer': there is no answer"),
+        (("t0,",), "row 2, column 'answer': empty cell"),
     ],
 )
 def test_bad_answers_are_found_before_anybody_joins(

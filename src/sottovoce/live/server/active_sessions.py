@@ -71,8 +71,9 @@ class ActiveSession:
     """
 
     def __init__(self, id: str, clock: Callable[[], float]) -> None:
-        self.id, self._clock = id, clock
-        self.lock = threading.Lock()
+        self.id = id
+        self._clock = clock
+        self.lock: threading.Lock = threading.Lock()
         self.replica: Replica | None = None
         self.view: PhaseStatus | None = None
         self._queue = threading.Lock()

@@ -72,7 +72,8 @@ class EMPlanner:
     def __init__(self, terms: EMTerms) -> None:
         if terms.mode is Mode.NOISED:
             raise UsageError("noised rounds need NoisedPlanner")
-        self.terms, self.codec = terms, codec_of(terms)
+        self.terms = terms
+        self.codec: FixedPoint = codec_of(terms)
         tasks, labels = len(terms.tasks), len(terms.labels)
         columns = labels if terms.mode is Mode.AS_PUBLISHED else labels - 1
         self._counts = SumSpec(tasks * labels, terms.repeats)
@@ -202,7 +203,8 @@ class NoisedPlanner:
     """The rounds of the mode `noised`: their number is fixed by the terms."""
 
     def __init__(self, terms: EMTerms) -> None:
-        self.terms, self.slots = terms, NoisedSlots(terms)
+        self.terms = terms
+        self.slots: NoisedSlots = NoisedSlots(terms)
         self._specs = [self.slots.spec(number) for number in range(len(self.slots.noise.rounds))]
         self._seen: tuple[bytes, EMState] | None = None
 

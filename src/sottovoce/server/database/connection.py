@@ -66,9 +66,10 @@ class Database:
 
     def __init__(self, url: URL) -> None:
         self.url = url
-        self.is_sqlite = url.get_backend_name() == "sqlite"
+        self.is_sqlite: bool = url.get_backend_name() == "sqlite"
         make = _sqlite if self.is_sqlite else _postgresql
-        self.engine, self._readers = make(url, writes=True), make(url, writes=False)
+        self.engine: Engine = make(url, writes=True)
+        self._readers = make(url, writes=False)
 
     @classmethod
     def at(cls, place: str | os.PathLike[str]) -> Database:

@@ -29,7 +29,7 @@ class Attendance:
         self._seen: dict[tuple[str, int], float] = {}
         self._certified: dict[str, tuple[int, float]] = {}
         self._bells: dict[str, set[Bell]] = defaultdict(set)
-        self.ending = False
+        self.ending: bool = False
 
     def see(self, campaign: str, seat: int) -> None:
         """Record a keyholder's request."""

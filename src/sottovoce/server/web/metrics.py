@@ -40,26 +40,26 @@ class Metrics:
     def __init__(self) -> None:
         # Creation times would reveal when the first report arrived, to the millisecond.
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        self.registry = CollectorRegistry()
+        self.registry: CollectorRegistry = CollectorRegistry()
         counter = partial(Counter, registry=self.registry)
         gauge = partial(Gauge, registry=self.registry)
         arrived = "Submissions that arrived, by what became of them"
-        self.reports = counter("sottovoce_reports", arrived, ["outcome"])
+        self.reports: Counter = counter("sottovoce_reports", arrived, ["outcome"])
         told = ["route", "method", "status"]
-        self.requests = counter("sottovoce_requests", "Requests, by route", told)
-        self.seconds = Histogram(
+        self.requests: Counter = counter("sottovoce_requests", "Requests, by route", told)
+        self.seconds: Histogram = Histogram(
             "sottovoce_request_seconds",
             "How long a request took",
             ["route"],
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.waiting = gauge(
+        self.waiting: Gauge = gauge(
             "sottovoce_submissions_waiting",
             "Submissions that wait to be written",
             multiprocess_mode="livesum",
         )
-        self.behind = gauge(
+        self.behind: Gauge = gauge(
             "sottovoce_campaigns_to_infer",
             "Campaigns with reports that their results do not hold yet",
             multiprocess_mode="livemax",
