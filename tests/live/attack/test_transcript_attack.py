@@ -184,7 +184,7 @@ def test_what_is_no_file_is_refused_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"\x89PNG\xff\xfe")
     for name, words in (
         ("none", "none: the file does not exist"),
-        ("image", "image: not a transcript: no text"),
+        ("image", "image: not a transcript: it is not text"),
         (".", "cannot be read: Is a directory"),
     ):
         with pytest.raises(DataError, match=words):
