@@ -62,7 +62,7 @@ def drafted(
     question: str = "What do you see?",
     **others: Unpack[AskedTerms],
 ) -> str:
-    """A draft of this kind, with so many tasks or tasks of these names; returns its id."""
+    """Make a draft of this kind, with a number of tasks or with these tasks; returns its id."""
     names = [f"t{i}" for i in range(tasks)] if isinstance(tasks, int) else tasks
     rows = [{"task": name, "text": f"Picture {name}"} for name in names]
     terms: AskedTerms = {**KINDS[kind], **others}

@@ -95,7 +95,7 @@ def open_page(lending: Lending, server: RunningServer) -> Iterator[OpenPage]:
     """Opens watched pages of the server: `open_page("phone", "dark", "ja-JP").page`.
 
     At the end of the test each is closed, and fails it if it made an error, violated its policy, or
-    asked another server for anything. What a page loads is told by one with an empty cache.
+    asked another server for anything. Pages with an empty cache show what is loaded.
     """
     with ExitStack() as opened:
 

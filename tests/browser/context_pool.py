@@ -1,9 +1,9 @@
-"""Browser contexts that one test has after the other.
+"""Browser contexts that tests reuse.
 
-A page in a new context starts a process and compiles every script anew, which takes a second of a
-processor. In a context that was lent before, and in which an empty page has stayed open, it does
-not. Nothing else stays of whoever had it: pages are closed, routes and permissions undone, and
-storage, service workers and cookies are cleared before the next page has asked for anything.
+A page in a new context starts a process and compiles every script, which takes a second of
+processor time. In a reused context, with an empty page kept open, it does not. Nothing else stays
+from the test before: pages are closed, routes and permissions are reset, and storage, service
+workers and cookies are cleared before the next page makes a request.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Lending:
         *,
         reduced_motion: bool = True,
     ) -> Iterator[Watched]:
-        """A page of somebody who was never here, while the block runs."""
+        """A page of a new visitor, while the block runs."""
         idle = self._idle[origin, size, scheme, locale, reduced_motion]
         options = {"reduced_motion": reduced_motion}
         empty = (

@@ -27,7 +27,7 @@ READY = {
 
 
 def sign_in(watched: Watched, server: RunningServer, token: str | None = None) -> Watched:
-    """The page of somebody who has pasted the token, in this tab."""
+    """A page signed in with the token, in this tab."""
     watched.page.goto("/static/icon.svg")
     keep = "(token) => sessionStorage.setItem('sottovoce:token:', token)"
     watched.page.evaluate(keep, token or server.token)
@@ -40,7 +40,7 @@ def headers(server: RunningServer) -> dict[str, Any]:
 
 
 def crowd(server: RunningServer, campaign: str, link: str, *, workers: int, seed: int = 3) -> None:
-    """So many workers report, through the service's own desk; their noise is from the seed."""
+    """Let workers report through the service's own reception; their noise is seeded."""
 
     def work() -> None:
         service = Service.on(Database.at(server.folder))

@@ -60,7 +60,7 @@ def _take(page: Page, name: str) -> None:
 def _walk(
     browser: Browser, server: RunningServer, link: str, size: Size, scheme: Scheme, language: str
 ) -> bool:
-    """All views in one size and scheme; whether the draw shows both of what it can do."""
+    """Take all views in one size and scheme; whether the draw shows both kinds of report."""
     locale: Locale = "ja-JP" if language == "ja" else "en-GB"
     watched = watch(browser, server.url, size, scheme, locale, reduced_motion=True)
     page, at = watched.page, AtPage(watched.page, language)
@@ -85,7 +85,7 @@ def _walk(
 
 
 def main() -> None:
-    """Every picture anew."""
+    """Take every picture again."""
     program = find_chromium()
     assert program is not None, NONE_FOUND
     PLACE.mkdir(parents=True, exist_ok=True)
@@ -103,10 +103,10 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
         for size, scheme, language in looks:
             link = _link(server, language)
-            # Chance decides what is drawn: a picture shall show a report of each kind.
+            # The draw is random: a picture should show a report of each kind.
             assert any(
                 _walk(browser, server, link, size, scheme, language) for _ in range(TRIES)
-            ), "chance is against us: try again"
+            ), "no draw showed both kinds of report; try again"
         shoot_drafting(browser, server, PLACE)
         shoot_dashboard(browser, server, PLACE)
         shoot_sealed(browser, server, PLACE)

@@ -36,7 +36,7 @@ SEAL = """async (policy) => {
   const tasks = Array.from({ length: verified.answers }, (_, i) => `task ${i}`);
   const answers = new Map(tasks.map((task, i) => [task, verified.domain.labels[i % 2]]));
   const begin = performance.now();
-  const { submission } = await seal(verified, "leaf0", "somebody", answers, tasks);
+  const { submission } = await seal(verified, "leaf0", "someone", answers, tasks);
   return [(performance.now() - begin) / 1000, submission];
 }"""
 
@@ -115,7 +115,7 @@ def sealed_campaign(
 def send_alike(
     server: RunningServer, campaign: SealedCampaign, answers: Mapping[str, Label], workers: int
 ) -> None:
-    """So many workers send the same answers, sealed by the library, each under its own name."""
+    """Let workers send the same answers, sealed by the library, each under its own name."""
     tasks = sorted(answers)
     ballot = Ballot.of(committee_of(campaign.policy))
     codes = ballot_codes([answers[task] for task in tasks], campaign.policy.domain, ballot)

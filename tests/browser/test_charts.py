@@ -172,7 +172,7 @@ def test_bars_cells_and_dots_are_one_for_each_value(page: Page) -> None:
     assert "median 3" in _ticks(dots)
 
 
-def test_a_chart_is_drawn_anew_when_its_room_changes(page: Page) -> None:
+def test_a_chart_is_redrawn_when_its_width_changes(page: Page) -> None:
     figure = _drawn(page, "lineChart", LINE, 600)
     drawing = figure.locator("svg").first
     expect(drawing).to_have_attribute("viewBox", re.compile(r"^0 0 600 "))

@@ -156,7 +156,7 @@ def test_whatever_is_wrong_with_a_file_is_said_with_its_place_and_leaves_no_draf
     assert len(server.requester.campaigns()) == before
 
 
-def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -> None:
+def test_errors_are_shown_next_to_their_fields(requester: Watched) -> None:
     page = requester.page
     _with_tasks(page)
     _continue(page)
@@ -167,7 +167,7 @@ def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -
     page.get_by_label("Maximum number of workers").fill("0")
     _continue(page)
     for words in (
-        "Enter a title.", "Enter the question.", "“Yes” is there twice.",
+        "Enter a title.", "Enter the question.", "“Yes” appears twice.",
         "This day has already begun.", "Enter a whole number from 1 to",
     ):  # fmt: skip
         page.get_by_text(words).wait_for()

@@ -46,7 +46,7 @@ def test_up_to_three_mechanisms_are_compared_in_the_dark_and_on_a_phone(
     axe(page)
 
 
-def test_wrong_sizes_are_said_beside_their_field(lab: Watched) -> None:
+def test_wrong_sizes_are_shown_next_to_their_fields(lab: Watched) -> None:
     page = lab.page
     page.get_by_label("Tasks").fill("10")
     expect(page.get_by_text("Enter a whole number from 1 to 10.")).to_be_visible()

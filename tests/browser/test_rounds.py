@@ -64,7 +64,7 @@ def _figure(page: Page, name: str) -> Locator:
 
 
 def _look(page: Page) -> None:
-    """Whoever comes back to a page need not wait for its next look."""
+    """A user who returns to a page need not wait for its next poll."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
@@ -205,7 +205,7 @@ def test_what_a_keyholder_that_is_gone_never_checked_is_given_up_after_a_questio
         axe(page)
         page.keyboard.press("Escape")
         button.click()
-        _say_yes(page, f"Give up {unchecked} uploads")
+        _say_yes(page, f"Discard {unchecked} uploads")
         _step(page, "Opening")
         for keyholder in committee.keyholders[:2]:
             keyholder.work()

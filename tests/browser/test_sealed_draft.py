@@ -107,7 +107,7 @@ def _damaged(card: Keyholder) -> str:
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_a_card_is_said_beside_it_and_changes_nothing(
+def test_an_invalid_card_is_explained_and_changes_nothing(
     open_page: OpenPage, server: RunningServer
 ) -> None:
     watched = sign_in(open_page("phone", "dark"), server)

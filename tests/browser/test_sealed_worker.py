@@ -40,7 +40,7 @@ CANARIES = ["zeisig", "pirol", "kleiber"]
 BIRDS = Domain.categorical(CANARIES)
 TRUTHS = {"t0": "zeisig", "t1": "pirol", "t2": "kleiber"}
 OTHERS = 20
-"""Workers that answer right, from Python. Noise finds another truth than so many less than once in
+"""Workers that answer right, from Python. Noise gives a different truth less than once in
 10^9 campaigns: it would have to be as large as their number, at a decay of 1.5 for each label."""
 
 TARGET = Target(3.0, answers=3)
@@ -199,7 +199,7 @@ def test_a_thousand_values_are_sealed_within_a_second(
 
 
 def _sends(watched: Watched, campaign: SealedCampaign, *answers: str | None) -> AtPage:
-    """Somebody who answers in the page, from the link to the receipt; nothing raw leaves."""
+    """A worker answers on the page, from the link to the receipt; nothing raw is sent."""
     page = watched.page
     at = AtPage(page, page.evaluate("() => navigator.language.slice(0, 2)"))
     at.open(campaign.link)
@@ -257,7 +257,7 @@ def _check_sealed(campaign: SealedCampaign, sealed: str, answers: tuple[str | No
 
 
 def _takes_back(at: AtPage) -> None:
-    """Before it is counted, somebody takes back what it has sent."""
+    """A worker withdraws sealed answers before they are counted."""
     found = _data(at)
     axe(at.page)
     found.locator("button").first.click()

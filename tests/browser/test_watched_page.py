@@ -146,7 +146,7 @@ def test_a_page_is_seen_as_asked(open_page: OpenPage) -> None:
     assert seen == [390, "ja-JP", True, True, True]
 
 
-def test_whoever_has_a_context_next_is_a_stranger_to_it(lending: Lending, faulty: str) -> None:
+def test_a_reused_context_keeps_nothing(lending: Lending, faulty: str) -> None:
     with lending.lent(faulty) as first:
         first.context.route("**/good", lambda route: route.abort())
         first.context.grant_permissions(["clipboard-read"])

@@ -143,7 +143,7 @@ def test_skipping_is_as_private_as_the_policy_says(
     assert len(_stored(server, campaign, watched)) == sent
 
 
-def test_somebody_may_answer_some_now_and_the_rest_later(
+def test_a_worker_may_answer_some_now_and_the_rest_later(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     _, link = opened(server, "labels", 3)
@@ -183,7 +183,7 @@ def test_everything_can_be_done_by_keyboard(server: RunningServer, open_page: Op
     expect(page.get_by_role("radio", name="lime")).to_be_checked()
 
 
-def test_a_number_outside_the_range_is_told_beside_the_field(
+def test_a_number_outside_the_range_is_shown_next_to_the_field(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     _, link = opened(server, "laplace", 1)

@@ -36,7 +36,7 @@ def _says(watched: Watched, title: str, *more: str) -> None:
     assert not [request for request in watched.requests if request.method == "PUT"]
 
 
-def test_whoever_cannot_answer_is_told_why(
+def test_a_worker_who_cannot_answer_sees_the_reason(
     server: RunningServer, open_page: OpenPage, tmp_path: Path
 ) -> None:
     watched = open_page()
@@ -76,7 +76,7 @@ def test_whoever_cannot_answer_is_told_why(
 
 
 @pytest.mark.slow
-def test_a_campaign_that_closes_while_somebody_answers(
+def test_a_campaign_that_closes_while_a_worker_answers(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     campaign, link = opened(server, tasks=1)
@@ -134,7 +134,7 @@ def test_promises_that_cannot_be_verified_or_are_not_kept_are_refused(
     _says(watched, "This guarantee cannot be checked here", "more than its mechanism provides")
 
 
-def test_a_server_that_singles_somebody_out_and_a_sample_are_refused(
+def test_a_server_that_singles_a_worker_out_and_a_sample_are_refused(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     watched = open_page()

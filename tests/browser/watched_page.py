@@ -77,7 +77,7 @@ class Watched:
         assert not faults, "the page did what no page may do:\n" + "\n".join(faults)
 
     def leave(self) -> None:
-        """Watch the context no more: the next in it is somebody else."""
+        """Stop watching the context, which the next test reuses."""
         self.context.remove_listener("request", self._ask)
         self.context.remove_listener("console", self._hear)
         self.context.remove_listener("weberror", self._fail)
@@ -120,7 +120,7 @@ def new_context(
     *,
     reduced_motion: bool = True,
 ) -> BrowserContext:
-    """The browser of somebody who was never anywhere."""
+    """The browser of a new visitor."""
     phone = size == "phone"
     context = browser.new_context(
         viewport={"width": 390, "height": 844} if phone else {"width": 1280, "height": 900},
@@ -146,7 +146,7 @@ def watch(
     *,
     reduced_motion: bool = True,
 ) -> Watched:
-    """A new page of somebody who was never here."""
+    """A new page of a new visitor."""
     return Watched(
         new_context(browser, origin, size, scheme, locale, reduced_motion=reduced_motion), origin
     )

@@ -27,7 +27,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class AtPage:
-    """Somebody who answers at a page."""
+    """A worker at a page."""
 
     page: Page
     language: str = "en"

@@ -15,7 +15,7 @@ PROBLEM = "application/problem+json"
 
 @dataclass
 class Reply:
-    """One reply. `cut` hangs up after so many bytes of the body; -1 hangs up before any reply."""
+    """One reply. `cut` hangs up after that many bytes of the body; -1 hangs up before any reply."""
 
     status: int = 200
     body: bytes = b"{}"

@@ -25,10 +25,10 @@ def test_a_link_with_a_secret_gives_all_three() -> None:
 
 @pytest.mark.parametrize("address", ["https://host/k/leaf0", "https://host/c/", "leaf0"])
 def test_another_link_is_refused_with_an_example_of_its_kind(address: str) -> None:
-    with pytest.raises(UsageError, match=r"not a link to a campaign, .*  https://host/c/leaf0$"):
+    with pytest.raises(UsageError, match=r"not a link to a campaign, .* https://host/c/leaf0$"):
         page_address(address, "c", allow_http=False)
     with pytest.raises(
-        UsageError, match=r"not a link to a campaign, .*  https://host/c/leaf0#svi_…$"
+        UsageError, match=r"not a link to a campaign, .* https://host/c/leaf0#svi_…$"
     ):
         parsed_link(f"{address}#{INVITE}", "c", Credential.INVITE, allow_http=False)
 

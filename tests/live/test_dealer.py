@@ -85,7 +85,7 @@ def test_every_worker_gets_a_share_that_it_can_verify(server: RunningServer) -> 
         assert server.requester.live.show(id)["state"] == "running"
         with pytest.raises(Refused, match="another key"):  # a key is dealt once
             deal_key(line, offer_of(line), KEYS, told.append)
-    assert told[1] == "3 workers take part: making the key"
+    assert told[1] == "3 workers take part; making the key"
     for worker, keys, number in joined:
         with worker:
             found = worker.terms()

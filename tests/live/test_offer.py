@@ -52,7 +52,7 @@ def test_what_are_no_terms_at_all_is_refused() -> None:
     [
         ({"mode": Mode.AS_PUBLISHED}, "other sums are opened"),
         ({"scale": 10**10}, "the scale or the number of rounds"),
-        ({"rounds": 50}, "more rounds"),
+        ({"rounds": 50}, "number of rounds"),
         ({"repeats": 2}, "more than once"),
         ({"tasks": ("t0", "t1", "t9")}, "other tasks"),
         ({"labels": ("yes", "no")}, "other tasks or labels"),
@@ -80,7 +80,7 @@ def test_a_worker_whose_keys_are_in_another_place_or_in_none_refuses() -> None:
 
 def test_more_members_than_were_to_be_invited_are_refused() -> None:
     keys = [*KEYS, OwnKeys.fresh()]
-    with pytest.raises(SealedRefused, match="5 workers, and 4 were"):
+    with pytest.raises(SealedRefused, match="5 workers, but 4 were"):
         check_terms(agreed(keys, threshold=4, minimum=4).as_json(), offered())
 
 

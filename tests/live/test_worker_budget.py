@@ -1,4 +1,4 @@
-"""What a worker is promised before it joins is what the terms must keep, whoever joins."""
+"""The terms must keep the guarantee that a worker saw before joining, for any roster."""
 
 from __future__ import annotations
 

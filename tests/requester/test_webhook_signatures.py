@@ -1,4 +1,4 @@
-"""Whoever receives a webhook's message can tell who sent it."""
+"""Receivers of a webhook's message can verify its sender."""
 
 from __future__ import annotations
 

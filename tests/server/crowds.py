@@ -30,7 +30,7 @@ def opened(service: Service, policy: Policy, tasks: Sequence[str]) -> tuple[str,
 def report(
     service: Service, id: str, invite: str, *, workers: int, seed: int, right: float = 0.8
 ) -> list[tuple[str, str]]:
-    """So many workers report on what they are given; their receipts and reports' identifiers.
+    """Let workers report on their tasks; returns their receipts and reports' identifiers.
 
     The truth of the i-th task is the i-th answer of the domain, round and round; a worker is right
     about it with chance `right`, else answers anything. Noise is seeded: nobody is protected here.

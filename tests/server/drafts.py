@@ -1,4 +1,4 @@
-"""Services on a day of one's own, and terms to draft campaigns with."""
+"""Services on a chosen day, and terms to draft campaigns with."""
 
 from __future__ import annotations
 

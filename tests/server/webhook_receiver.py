@@ -41,7 +41,7 @@ class Receiver:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
     def wait_for(self, count: int, seconds: float = 30.0) -> list[Received]:
-        """So many messages; fails if they do not come."""
+        """The next messages; fails if they do not arrive."""
         wait_until(lambda: len(self.received) >= count, seconds)
         return self.received
 

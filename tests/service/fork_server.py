@@ -42,7 +42,7 @@ IMPORTED = (
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
 )
-"""What a server and the commands would import anew."""
+"""Modules that a server and the commands would import again."""
 
 RUNNING: set[int] = set()
 """Commands whose end nobody has asked for."""

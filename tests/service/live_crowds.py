@@ -66,7 +66,7 @@ class Crowd:
             self.started.append(self._dealer(made["dealer_link"]))
 
     def dealer(self) -> Keyholder:
-        """Somebody who can deal a key."""
+        """A dealer with keys."""
         (self.folder / "passphrase").write_text(PASSPHRASE)
         return make_keys(self.folder / "dealer", "Library", PASSPHRASE)
 

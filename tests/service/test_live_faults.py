@@ -22,7 +22,7 @@ PLACES = [
     *(("damgard_jurik", phase) for phase in ("commit", "contribute", "confirm", "open")),
 ]
 SIZES = [(8, 2), (20, 6)]
-"""So many workers, and how many may be killed: the threshold is 6 of 8, and 14 of 20."""
+"""The number of workers, and how many may be killed: the threshold is 6 of 8, and 14 of 20."""
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def crowd(
 
 
 def killed_in(round: int, phase: str, size: int, count: int) -> dict[int, str]:
-    """Fates of so many workers: those who are the first to be asked to open in round 1."""
+    """Faults of several workers: the first ones that are asked to open in round 1."""
     first = -(-2 * (size + 1) // 3)
     return {(first + i) % size + 1: f"{round}/{phase} die" for i in range(count)}
 
@@ -63,7 +63,7 @@ def check_done(made: Crowd, killed: set[int]) -> None:
 
 
 def check_totals(made: Crowd, killed: set[int]) -> None:
-    """Each opened total is the plain sum over its contributors; whoever is out stays out."""
+    """Each opened total is the plain sum over its contributors; excluded workers stay excluded."""
     terms, rounds = made.stored()
     before = made.workers
     for each, plain in zip(rounds, made.recomputed(), strict=True):

@@ -22,7 +22,7 @@ SERVERS = 4
 
 @contextmanager
 def several(folder: Path, forker: Forker, url: str, count: int) -> Iterator[list[ForkedServer]]:
-    """So many servers, each as if on a machine of its own; the first has the requester's token."""
+    """Several servers, each as if on its own machine; the first has the requester's token."""
     servers = [
         ForkedServer(folder / str(place), forker, database_url=url) for place in range(count)
     ]

@@ -98,7 +98,7 @@ def test_neither_token_nor_invite_is_in_a_repr() -> None:
 
 
 @pytest.mark.slow
-def test_the_fixture_works_in_somebody_elses_tests(tmp_path: Path) -> None:
+def test_the_fixture_works_in_other_projects(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["sottovoce.testing.pytest"]\n')
     (tmp_path / "test_mine.py").write_text(
         "def test_mine(sottovoce_server, tmp_path):\n"

@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[list[Answer], Policy, dict[str, Any]]] = {
     "out of range": ([COUNT], GRID, {}),
     "out of range among others": ([Answer("t0", 3), COUNT, Answer("t2", 5.5)], GRID, {}),
     "answered twice": ([WORD, WORD], COIN, {}),
-    "skipped beside it": ([WORD, Answer("t2", None)], COIN, {}),
+    "with a skipped task": ([WORD, Answer("t2", None)], COIN, {}),
     "all tasks missing": ([WORD], HIDING, {}),
     "not among the tasks": ([WORD], HIDING, {"tasks": ["t2"]}),
     "as published": ([WORD], PUBLISHED, {}),

@@ -231,7 +231,7 @@ def test_a_hash_is_given_whole(host: Host, home: Path) -> None:
         opened(host.link(), home, policy_hash=COIN.hash[:12])
 
 
-def test_reports_can_be_taken_back_from_whoever_changed_the_policy(host: Host, home: Path) -> None:
+def test_reports_can_be_deleted_after_the_policy_changed(host: Host, home: Path) -> None:
     link = host.link()
     with opened(link, home) as client:
         receipt = client.send({"t1": "no"})

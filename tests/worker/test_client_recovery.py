@@ -1,4 +1,4 @@
-"""A client that is killed anywhere goes on where it was: nothing is lost, doubled or drawn anew."""
+"""A client killed at any point continues where it was: nothing is lost, doubled or redrawn."""
 
 from __future__ import annotations
 

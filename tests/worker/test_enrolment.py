@@ -24,7 +24,7 @@ def test_a_link_names_server_campaign_and_invite(text: str, server: str) -> None
     assert link.requester == f"{server}/campaigns/leaf0"
 
 
-def test_an_invite_may_stand_beside() -> None:
+def test_an_invite_may_be_given_separately() -> None:
     assert WorkerLink.parse("https://answers.example/c/leaf0", INVITE).invite == INVITE
     assert WorkerLink.parse(f"https://answers.example/c/leaf0#{INVITE}", INVITE).invite == INVITE
 

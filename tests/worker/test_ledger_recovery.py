@@ -110,7 +110,7 @@ def test_a_line_cut_anywhere_by_a_crash_is_taken_off(
         assert (again.torn, len(again), path.read_bytes()) == (1, 1, whole)
 
 
-def test_a_first_line_cut_by_a_crash_is_written_anew(opened: Open, path: Path) -> None:
+def test_a_first_line_cut_by_a_crash_is_written_again(opened: Open, path: Path) -> None:
     path.write_bytes(b'{"budget":{"answer_eps')
     ledger = opened()
     assert (ledger.torn, len(ledger)) == (1, 0)
@@ -156,9 +156,7 @@ def test_a_ledger_that_lost_its_end_is_refused_and_left_alone(
         assert path.read_bytes() == content[:length]
 
 
-def test_a_ledger_that_was_removed_is_not_begun_anew(
-    opened: Open, path: Path, spend: Spend
-) -> None:
+def test_a_removed_ledger_is_not_started_again(opened: Open, path: Path, spend: Spend) -> None:
     ledger = opened()
     ledger.spend(spend(["t1"]))
     path.unlink()

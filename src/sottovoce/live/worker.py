@@ -310,7 +310,7 @@ def _send(reply: bytes, client: TurnClient) -> None:
 
 
 def promise_of(offer: LiveOffer, answers: int) -> Promise | None:
-    """The largest privacy loss of a number of answers, whoever joins; None without a promise."""
+    """The largest privacy loss of a number of answers, for any roster; None without a promise."""
     if offer.noise is None:
         return None
     noise = offer.noise

@@ -183,8 +183,8 @@ def test_a_file_is_read_again(transcript: Transcript, tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"\x89PNG\xff\xfe")
     for name, words in (
-        ("none", "none: there is no such file"),
-        ("image", "image: not a transcript: no text"),
+        ("none", "none: the file does not exist"),
+        ("image", "image: not a transcript: it is not text"),
         (".", "cannot be read: Is a directory"),
     ):
         with pytest.raises(DataError, match=words):
@@ -201,8 +201,8 @@ def test_rounds_that_are_not_those_of_the_terms_are_refused(
     file = tmp_path / "t.json"
     for given, words in (
         ([], "t.json: nothing was opened"),
-        ([rounds[0], short], "t.json: round 1 is not what these terms add up"),
-        ([rounds[0], large], "t.json: round 1 is not what these terms add up"),
+        ([rounds[0], short], "t.json: round 1 does not match these terms"),
+        ([rounds[0], large], "t.json: round 1 does not match these terms"),
         ([*rounds, rounds[-1]], "t.json: round .* comes after the last of these terms"),
     ):
         file.write_text(json.dumps({**document, "rounds": given}))

@@ -127,7 +127,7 @@ class OverHttp:
 
 @dataclass
 class Worker(Generic[L]):
-    """A worker with its answers. What it was asked last is not answered twice."""
+    """A worker with its answers. It does not reply to the same turn twice."""
 
     line: L
     answers: Sequence[int]

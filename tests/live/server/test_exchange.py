@@ -1,4 +1,4 @@
-"""A key that somebody deals: who may, once, and what opens under it."""
+"""A dealt key: who may deal it, only once, and what opens under it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def columns_of(reports: Reports, policy: Policy) -> Columns:
 
 
 def first_workers(reports: Reports, workers: int) -> Reports:
-    """What the first so many workers have reported."""
+    """The reports of the first `workers` workers."""
     rows = reports.worker < workers
     return replace(
         reports,

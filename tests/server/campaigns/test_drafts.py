@@ -169,7 +169,7 @@ def test_a_policy_as_published_is_refused() -> None:
         Terms("t", "q", given_policy(published.as_json()))
 
 
-def test_what_holds_for_a_worker_is_said_beside_what_holds_for_an_answer() -> None:
+def test_guarantees_per_worker_and_per_answer_are_shown_together() -> None:
     kept = guarantees_of(terms().policy)
     assert kept.per_answer.epsilon == pytest.approx(1.0)
     assert kept.per_worker.epsilon == pytest.approx(5.0)

@@ -198,7 +198,7 @@ def test_four_at_a_time_and_each_gives_its_place_back(service: Service) -> None:
         content(export(service, id, "reports.csv"))
 
 
-def test_whoever_leaves_leaves_no_file(service: Service, folder: Path) -> None:
+def test_a_client_that_leaves_leaves_no_file(service: Service, folder: Path) -> None:
     out = export(service, crowd(service), "reports.parquet")
     next(out.pieces)
     out.close()

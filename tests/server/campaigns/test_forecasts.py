@@ -187,7 +187,7 @@ def test_too_many_questions_are_refused() -> None:
     forecaster.close()
 
 
-def test_whoever_waits_when_the_service_stops_is_refused() -> None:
+def test_waiting_questions_are_refused_when_the_service_stops() -> None:
     child = Waiting()
     forecaster = Forecaster(child)
     asked = [forecaster.ask(sized(workers)) for workers in (1, 2, 3)]

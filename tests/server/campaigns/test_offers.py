@@ -65,7 +65,7 @@ def tasks_for(service: Service, id: str, invite: str) -> object:
     return block_for(service, id, invite, RECEIPT)
 
 
-def test_whoever_has_an_invite_is_shown_the_campaign(service: Service) -> None:
+def test_holders_of_an_invite_see_the_campaign(service: Service) -> None:
     campaign = offered(service, "leaf0", INVITE)
     assert (campaign.id, campaign.state, campaign.block) == ("leaf0", State.OPEN, 4)
 

@@ -62,7 +62,7 @@ def lock_is_waited_for(database: Database) -> bool:
 
 
 def filled(database: Database, id: str = "leaf", count: int = 3) -> int:
-    """The number of a new campaign with so many submissions."""
+    """The number of a new campaign with this many submissions."""
     with database.writing() as connection:
         number = add(connection, id)
         first = submission(number, invite=id.encode() + b"o" * 32)

@@ -180,7 +180,7 @@ def test_an_older_database_is_refused_until_it_is_upgraded(database: Database) -
 
 
 @pytest.mark.usefixtures("later")
-def test_a_table_that_is_made_anew_takes_no_rows_with_it(database: Database) -> None:
+def test_a_recreated_table_takes_no_rows_with_it(database: Database) -> None:
     _stamp_as_older(database)
     with database.writing() as connection:
         connection.execute(insert(campaigns), CAMPAIGN)

@@ -106,7 +106,7 @@ def send(service: Service, id: str, invite: str, sent: Sent) -> bool:
 def upload(
     service: Service, id: str, invite: str, codes: Sequence[int], workers: int
 ) -> list[Sent]:
-    """So many workers send the same answers."""
+    """Let several workers send the same answers."""
     admission = sealed_admission(service, id)
     policy = admission.session.policy
     all_sent = [sealed_answers(id, policy, admission.names, codes) for _ in range(workers)]

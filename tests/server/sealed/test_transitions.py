@@ -151,7 +151,7 @@ def _compare_proposals(holder: Holder, proposed: dict[int, bytes]) -> None:
             assert proposed.setdefault(number, propose) == propose
 
 
-def test_whoever_is_away_after_certification_is_not_needed(quick: Service) -> None:
+def test_a_keyholder_that_is_away_after_certification_is_not_needed(quick: Service) -> None:
     id, invite = opened(quick, sealed_policy(quick))
     holders = seats_of(quick, id)
     upload(quick, id, invite, (1, 1, 1), workers=3)

@@ -142,7 +142,7 @@ def test_an_answer_that_takes_long_is_waited_for(address: tuple[str, int]) -> No
     assert told.endswith(b"0 bytes")
 
 
-def test_whoever_goes_on_sending_after_the_answer_can_read_it_and_is_ended(
+def test_a_client_that_keeps_sending_after_the_answer_can_read_it_and_is_ended(
     address: tuple[str, int],
 ) -> None:
     with socket.create_connection(address) as connection:

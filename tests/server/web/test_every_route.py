@@ -57,7 +57,7 @@ NEEDS: dict[str, str] = {
     "GET /healthz": "none",
     "GET /readyz": "none",
 }
-"""Who may, said once more by hand; a requester where nothing is said."""
+"""The needed credentials, listed by hand; the default is a requester's token."""
 
 EITHER = {"GET /api/v1/campaigns/{campaign_id}/truths": ["invite", "receipt"]}
 """Those that take one of several credentials."""
@@ -66,7 +66,7 @@ LIVE: dict[str, str] = {}
 """Live sessions that were made for one request, and who may make it."""
 
 BESIDE = [name for name, needed in NEEDS.items() if needed == "invite" and "offer" not in name]
-"""Those that take a receipt beside the invite."""
+"""Operations that need a receipt in addition to the invite."""
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -183,7 +183,7 @@ def _path(arena: Arena, name: str, campaign: str) -> str:
 
 
 def _campaign(arena: Arena, kind: str, name: str) -> str:
-    """One that whoever has the credential may see."""
+    """A resource that any holder of the credential may see."""
     if "{session_id}" in name:
         id, shown = arena.live()
         LIVE[id] = shown["dealer" if name.endswith("/deal") else "worker"]
@@ -232,7 +232,7 @@ def test_a_credential_comes_as_bearer(arena: Arena, name: str, scheme: str) -> N
 
 @pytest.mark.parametrize("name", BESIDE)
 @pytest.mark.parametrize("receipt", [None, "", "svr_short", "svi", "another kind"])
-def test_a_receipt_beside_an_invite_is_needed_and_is_one(
+def test_a_receipt_is_needed_in_addition_to_an_invite(
     arena: Arena, name: str, receipt: str | None
 ) -> None:
     shown = new("svi_") if receipt == "another kind" else receipt

@@ -240,9 +240,7 @@ def test_formulas_do_not_run_in_a_spreadsheet(
         assert "'=1+1" in _cells(reply.text)
 
 
-def test_formulas_are_exact_for_whoever_asks_for_it(
-    arena: Arena, scripted: tuple[str, str]
-) -> None:
+def test_formulas_are_exact_on_request(arena: Arena, scripted: tuple[str, str]) -> None:
     id = scripted[0]
     raw = arena.ask("GET", f"/campaigns/{id}/exports/reports.csv", params={"raw": "true"})
     assert {"=1+1", FORMULA, SCRIPT} <= set(_cells(raw.text))

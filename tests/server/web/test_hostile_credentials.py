@@ -80,7 +80,7 @@ def test_a_setup_secret_that_was_replaced_does_not_work(arena: Arena) -> None:
 
 
 def _try_everything(arena: Arena, campaign: str, invite: str, reason: Reason, status: int) -> None:
-    """Whoever shows this invite learns nothing and sends nothing."""
+    """With this invite a client learns nothing and sends nothing."""
     receipt = new("svr_")
     headers, body = bearer(invite, receipt), arena.submission(campaign, receipt)
     with arena.unharmed():

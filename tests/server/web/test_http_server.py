@@ -204,7 +204,7 @@ def test_a_server_that_is_told_to_stop_finishes_what_it_took(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_whoever_asks_twice_is_not_kept_waiting(tmp_path: Path) -> None:
+def test_a_second_signal_stops_the_server_at_once(tmp_path: Path) -> None:
     with _serving(tmp_path / "data") as running:
         address = ("127.0.0.1", int(running.url.rpartition(":")[2]))
         with socket.create_connection(address) as connection:

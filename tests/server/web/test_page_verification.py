@@ -186,7 +186,7 @@ def test_a_weaker_rule_is_found(name: str, replay: Replay) -> None:
     assert wrong(replay) == {f"{name}: Content-Security-Policy": PageState.CHANGED}
 
 
-def test_a_second_rule_beside_the_first_is_found(replay: Replay) -> None:
+def test_a_second_rule_next_to_the_first_is_found(replay: Replay) -> None:
     _edit(replay, PAGE, lambda headers: [*headers, ("content-security-policy", "default-src *")])
     assert wrong(replay) == {f"{PAGE}: Content-Security-Policy": PageState.CHANGED}
 

@@ -220,7 +220,7 @@ def test_an_insecure_page_verifies_nothing() -> None:
 
 
 def test_no_changed_policy_passes_for_what_it_was() -> None:
-    """It is refused, or has another hash and what it keeps is computed anew, as in the library."""
+    """It is refused, or it has another hash and its guarantee is recomputed, as in the library."""
     changed = [
         (policy, document)
         for policy, *_ in POLICIES.values()

@@ -322,7 +322,7 @@ def _smaller(asked: dict[str, Any]) -> dict[str, Any]:
 def _send(
     operation: tuple[str, str], arena: Arena, session: requests.Session, how: settings
 ) -> None:
-    """Requests of somebody who may: first one that succeeds, then whatever is generated."""
+    """Authorised requests: first one that succeeds, then generated ones."""
     method, path = operation
     described, words = SCHEMA[path][method], DOCUMENT["paths"][path][method.lower()]
     schemes = list(words["security"][0]) if words["security"] else []

@@ -114,10 +114,10 @@ class Recovery:
     """The result of the attack.
 
     `found` has the columns of labels and their owners among `names`. `reproduced` is True if they
-    reproduce every total of every round exactly: they are then the answers, whoever's they are. It
-    is None if that is unknown: columns are missing, a worker dropped out, or the scale is so large
-    that the last digits depend on the order of a worker's answers. `truths` are the codes of the
-    private EM's truths, which anyone can use as a guess of the labels.
+    reproduce every total of every round exactly: they are then the answers, even if their workers
+    are unknown. It is None if that is unknown: columns are missing, a worker dropped out, or the
+    scale is so large that the last digits depend on the order of a worker's answers. `truths` are
+    the codes of the private EM's truths, which anyone can use as a guess of the labels.
     """
 
     transcript: Transcript = field(repr=False)

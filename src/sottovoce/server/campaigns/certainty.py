@@ -3,7 +3,7 @@
 The effect is estimated from the answers so far. A hash assigns tasks to workers, so workers cannot
 be sent to open tasks, and further answers spread evenly over all tasks, x for each.
 
-**Labels.** Let l be the log-odds of a task's true label against all others. Where posteriors are
+**Labels.** Let l be the log-odds of a task's true label against all others. If posteriors are
 calibrated, l is close to a random walk with drift D and variance 2D per report: the drift is what a
 report says on average, and a log-likelihood ratio that is N(m, s²) under the truth has s² = 2m. The
 true label is the top one with probability c, the confidence, and else one of the others, taken as

@@ -140,7 +140,7 @@ def test_a_sealed_campaign_over_http(server: Served, campaign: Campaign) -> None
     anonymous.close()
 
 
-def test_whoever_waits_for_work_is_woken(campaign: Campaign) -> None:
+def test_a_keyholder_that_waits_for_work_is_woken(campaign: Campaign) -> None:
     campaign.answer(1, 1, 1)
     until(campaign.holders, lambda: campaign.get("rounds")["phase"] == "collecting")
     first = campaign.holders[0].server

@@ -101,7 +101,7 @@ def test_a_session_over_http(server: Served) -> None:
     assert session.get("/transcript").json()["format"] == "sottovoce-transcript/1"
 
 
-def test_whoever_waits_for_a_turn_is_woken(server: Served) -> None:
+def test_a_worker_that_waits_for_a_turn_is_woken(server: Served) -> None:
     session = Session(server)
     begin(session.workers)
     first, *others = session.workers

@@ -20,7 +20,7 @@ from sottovoce.testing import running_server
 
 
 class Sender:
-    """Somebody who sends to a campaign whatever comes to mind."""
+    """A client that sends arbitrary bodies to a campaign."""
 
     def __init__(self, server: Served) -> None:
         self.server, self.http = server, server.anonymous()

@@ -94,7 +94,9 @@ def test_what_is_not_there_is_not_found(server: Served, campaign: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["reports.csv", "reports.parquet"])
-def test_whoever_hangs_up_gives_the_place_back(server: Served, campaign: str, name: str) -> None:
+def test_a_client_that_hangs_up_gives_its_place_back(
+    server: Served, campaign: str, name: str
+) -> None:
     path = f"/campaigns/{campaign}/exports/{name}"
     for _ in range(8):
         with server.client.stream("GET", path) as reply:

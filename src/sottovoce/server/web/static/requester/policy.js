@@ -61,7 +61,7 @@ export function calledName(name) {
 
 /** What the number of 100 counts. @param {string} name */
 export function counting(name) {
-  return listed(name)?.counts ?? "of 100 workers how many send their true answer";
+  return listed(name)?.counts ?? "how many of 100 workers send their true answer";
 }
 
 /**

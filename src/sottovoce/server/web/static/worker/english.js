@@ -149,7 +149,7 @@ export const sealAndGoOn = "Seal and continue";
 // What is sent.
 export const drawn = "Drawn on your device";
 export const whatLeaves = "What is sent";
-export const whatLeavesLead = "Only the right side is sent. Where it differs from your answer, the protection is working.";
+export const whatLeavesLead = "Only the right side is sent. If it differs from your answer, the protection is working.";
 export const shownAfter = "Your reports are drawn and stored. In this campaign you see them after sending, so that nobody can withhold a report because of its draw.";
 export const sealedKicker = "Sealed on your device";
 export const sealedLead = "Only sealed parts are sent, each for one keyholder. Your answers have been deleted from this tab.";

@@ -150,7 +150,7 @@ export const sealAndGoOn = "封印して進む";
 // 送信される内容
 export const drawn = "端末の中で決まりました";
 export const whatLeaves = "送信される内容";
-export const whatLeavesLead = "送られるのは右側だけです。回答と異なるところは、保護が働いている証拠です。";
+export const whatLeavesLead = "送られるのは右側だけです。回答と異なる場合は、保護が働いています。";
 export const shownAfter = "送る内容が決まり、保存されました。決まった内容を見て送信をやめることができないよう、この調査では送信後に内容をお見せします。";
 export const sealedKicker = "端末の中で封印しました";
 export const sealedLead = "送られるのは、管理者ごとに封印された断片だけです。元の回答はこのタブから消えました。";
