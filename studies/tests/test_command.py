@@ -197,8 +197,8 @@ def test_files_are_not_replaced_unasked(
         (["p2-figure-33"], "no study 'p2-figure-33': did you mean p2-figure-3?"),
         (["calibration", "-o", "file"], "file is a file: name a folder"),
         (["calibration", "-o", "file/in/it"], "file is a file: name a folder"),
-        (["calibration", "--jobs", "-1"], "--jobs is a whole number from 0 up, not -1"),
-        (["calibration", "--seed", "-1"], "--seed is a whole number from 0 up, not -1"),
+        (["calibration", "--jobs", "-1"], "--jobs takes an integer of at least 0, not -1"),
+        (["calibration", "--seed", "-1"], "--seed takes an integer of at least 0, not -1"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_line(
