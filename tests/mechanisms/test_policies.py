@@ -121,7 +121,7 @@ def test_parameters_that_make_no_sense_are_refused_by_their_field(
 @pytest.mark.parametrize(
     ("name", "domain", "message"),
     [
-        ("randomised-response", LABELS, "no mechanism 'randomised-response'; there are: "),
+        ("randomised-response", LABELS, "no mechanism 'randomised-response': did you mean rand"),
         ("sampled", LABELS, "no mechanism 'sampled'"),
         ("laplace", LABELS, "takes numeric or ordinal answers, not categorical ones"),
         ("two-layer", NUMBERS, "takes categorical or ordinal answers, not numeric ones"),
