@@ -90,7 +90,7 @@ REFUSED = {
     "ties": (["-o", "out", "--ties", "random"], "--ties does not go with --engine chunked"),
     "format": (["-o", "out", "--format", "csv"], "--format does not go with --engine chunked"),
     "weights": (["-o", "out", "--workers", "w.csv"], "--workers does not go with --engine chunked"),
-    "master": (["-o", "out", "--master", "local"], "a Spark master and Spark settings need --engine"),
+    "master": (["-o", "out", "--master", "local"], "Spark settings need --engine"),
     "method": (["-o", "out", "-m", "aware-labels"], "aware-labels models the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
 }  # fmt: skip
