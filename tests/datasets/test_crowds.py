@@ -119,7 +119,7 @@ def test_streaming_needs_neither_pandas_nor_pyarrow(tmp_path: Path) -> None:
 def test_streaming_replaces_a_file_only_when_told(tmp_path: Path) -> None:
     target = tmp_path / "answers.parquet"
     target.write_text("mine")
-    with pytest.raises(OutputExists, match="--force"):
+    with pytest.raises(OutputExists, match="force=True"):
         stream_to_parquet(CategoricalCrowd(seed=26), target)
     assert target.read_text() == "mine"
     stream_to_parquet(CategoricalCrowd(seed=26), target, force=True)

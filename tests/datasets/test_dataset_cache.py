@@ -113,7 +113,7 @@ def test_a_tampered_file_is_refused(cache: Path, make_folder: MakeFolder, file: 
     ) as refusal:
         load("birds")
     assert file in str(refusal.value)
-    assert "--force" in str(refusal.value)
+    assert "force=True" in str(refusal.value)
 
 
 def test_a_lost_file_is_refused(cache: Path, make_folder: MakeFolder) -> None:
