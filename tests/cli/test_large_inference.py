@@ -86,19 +86,11 @@ REFUSED = {
     "output nowhere": (["-o", "no/where"], "is not a folder: create it first"),
     "memory": (["-o", "out", "--memory", "lots"], "--memory takes an amount such as 2GB or"),
     "no memory": (["-o", "out", "--memory", "1MB"], "--memory must be at least 256 MiB"),
-<<<<<<< HEAD
     "gold": (["-o", "out", "--gold", "g.csv"], "--gold does not work with --engine chunked: drop"),
     "ties": (["-o", "out", "--ties", "random"], "--ties does not work with --engine chunked"),
     "format": (["-o", "out", "--format", "csv"], "--format does not work with --engine chunked"),
     "weights": (["-o", "out", "--weights", "w.csv"], "--weights does not work with --engine"),
-    "master": (["-o", "out", "--master", "local"], "a master and its settings are for"),
-=======
-    "gold": (["-o", "out", "--gold", "g.csv"], "--gold does not go with --engine chunked: drop it"),
-    "ties": (["-o", "out", "--ties", "random"], "--ties does not go with --engine chunked"),
-    "format": (["-o", "out", "--format", "csv"], "--format does not go with --engine chunked"),
-    "weights": (["-o", "out", "--workers", "w.csv"], "--workers does not go with --engine chunked"),
-    "master": (["-o", "out", "--master", "local"], "Spark settings need --engine"),
->>>>>>> refs/heads/repl
+    "master": (["-o", "out", "--master", "local"], "a Spark master and Spark settings need --engine"),
     "method": (["-o", "out", "-m", "aware-labels"], "aware-labels models the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
 }  # fmt: skip
