@@ -126,7 +126,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(
     )
     assert refused.returncode == 2
     assert refused.stderr in (
-        "sottovoce: the backup cannot be written: is the disk full?\n",
+        "sottovoce: the backup cannot be written; is the disk full?\n",
         "sottovoce: new/sottovoce.db cannot be used: disk I/O error; is the disk full?\n",
     )
     assert not list(tmp_path.glob("*new.backup*"))

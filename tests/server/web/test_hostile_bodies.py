@@ -112,7 +112,7 @@ def test_a_mistyped_field_is_named(arena: Arena) -> None:
     with arena.unharmed():
         reply = arena.ask("POST", "/campaigns", json={**DRAFT, "titel": "x"})
     content = problem(reply, 422, Reason.MALFORMED)
-    assert (content["field"], content["detail"]) == ("titel", "titel: There is no such field")
+    assert (content["field"], content["detail"]) == ("titel", "titel: Unknown field")
 
 
 @pytest.mark.parametrize(
