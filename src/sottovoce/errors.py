@@ -70,7 +70,7 @@ class NotInstalled(UsageError, ImportError):  # noqa: N818 - reads as the fact i
 
 
 _FOLDERS = {"sottovoce": "", "sottovoce-studies": "/studies"}
-"""Where the distributions of this project are in a checkout."""
+"""The folder of each distribution of this project in a checkout."""
 
 
 def install_command(extra: str | None = None, distribution: str = "sottovoce") -> str:

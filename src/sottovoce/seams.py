@@ -192,7 +192,7 @@ class Mechanism(Release, Protocol):
         ...
 
     def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
-        """Which codes the mechanism can have sent; a server refuses the others."""
+        """A mask of the codes that the mechanism can have sent; a server refuses the others."""
         ...
 
     def evidence(

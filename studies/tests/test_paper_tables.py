@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.planning.trials import Spread
-from sottovoce_studies.paper_tables import beside, curve, printed, spread_by, within
+from sottovoce_studies.paper_tables import compared_row, curve, printed, spread_by, within
 
 TABLES = [
     "P1 Table 1",
@@ -64,13 +64,13 @@ def test_what_is_not_printed_is_refused() -> None:
 
 
 def test_a_row_has_ours_theirs_and_the_difference() -> None:
-    row = beside({"part": "Table 9", "epsilon": 1.0}, SEEN, 0.15)
+    row = compared_row({"part": "Table 9", "epsilon": 1.0}, SEEN, 0.15)
     assert list(row) == ["part", "epsilon", "ours", "s.e.", "paper", "difference", "trials"]
     assert row["difference"] == pytest.approx(0.05)
 
 
 def test_a_row_of_one_trial_has_no_standard_error() -> None:
-    row = beside({"part": "Table 9"}, Spread.of([0.1]))
+    row = compared_row({"part": "Table 9"}, Spread.of([0.1]))
     assert row["s.e."] is None
     assert "paper" not in row
 

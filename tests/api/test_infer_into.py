@@ -242,7 +242,7 @@ except SottovoceError as error:
 def test_a_full_disk_is_one_line_and_leaves_nothing(
     tmp_path: Path, source: Path, most: int
 ) -> None:
-    """No file may grow beyond so many bytes: what is sorted does not fit, or what is written."""
+    """No file may grow beyond `most` bytes: the sorted rows do not fit, or the output."""
     command = [sys.executable, "-c", FULL, str(source), str(tmp_path / "out"), str(most)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")

@@ -63,7 +63,7 @@ def test_hiding_participation_reports_on_every_task() -> None:
     assert len(sottovoce.perturb(some, policy, SeededRandomness(1))) == 9
 
 
-def test_sampling_sends_so_many_answers_of_each_worker() -> None:
+def test_sampling_sends_two_answers_of_each_worker() -> None:
     policy = make_policy(YES_NO, "randomized-response", Target(2.0, Unit.WORKER, 0.0, 4, sample=2))
     reports = sottovoce.perturb(ANSWERS, policy, SeededRandomness(1))
     assert np.bincount(reports.worker).tolist() == [2, 2, 2]

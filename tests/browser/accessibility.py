@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page."""
+"""Faults that axe-core finds in a page."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ expect.set_options(timeout=PATIENCE)
 
 @dataclass
 class Running:
-    """What runs for the tests of this folder, started by the first that needs it."""
+    """Programs for the tests of this folder, started by the first test that needs them."""
 
     browser: Browser | None = None
     lending: Lending | None = None

@@ -20,7 +20,7 @@ from tests.browser.watched_page import Locale, Scheme, Size, Watched, new_contex
 __all__ = ["Lending"]
 
 Kind: TypeAlias = tuple[str, Size, Scheme, Locale, bool]
-"""What a context is made for and cannot change: its server, and what `new_context` asks for."""
+"""The fixed properties of a context: its server, and the arguments of `new_context`."""
 
 
 @dataclass

@@ -35,7 +35,7 @@ def sign_in(watched: Watched, server: RunningServer, token: str | None = None) -
 
 
 def headers(server: RunningServer) -> dict[str, Any]:
-    """What a program shows in the requester's place."""
+    """The headers of a program that acts for the requester."""
     return {"Authorization": f"Bearer {server.token}"}
 
 

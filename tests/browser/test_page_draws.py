@@ -34,7 +34,7 @@ DRAW = """async ({ document, answer, count }) => {
 
 
 def _page(server: RunningServer, open_page: OpenPage, answers: int) -> tuple[Page, Policy]:
-    """The page of a campaign with such a policy."""
+    """The page of a campaign with this number of answers per worker, and its policy."""
     target = Target(1.0, answers=answers)
     campaign, link = opened(server, "labels", 1, domain=Domain.categorical(LABELS), target=target)
     page = open_page().page

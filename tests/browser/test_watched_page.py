@@ -50,7 +50,7 @@ TRACES = """async () => [
   ...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(await caches.keys()),
   ...(await indexedDB.databases()), ...document.cookie.match(/kept/g) ?? [],
 ]"""
-"""What a page leaves on a device, and what it finds there of itself or of others."""
+"""Scripts that leave traces on a device, and list the traces of any page there."""
 
 
 class Faulty(BaseHTTPRequestHandler):

@@ -22,7 +22,7 @@ CANARIES = ["zeisig", "pirol", "kleiber"]
 """Labels found nowhere else."""
 
 MOST_BYTES = 60_000
-"""What a phone loads: files travel compressed, the page itself as it is."""
+"""Limit on the bytes that a phone loads: files travel compressed, the page itself as it is."""
 
 DIFFERENT = {"subset"}
 """Kinds whose reports are most unlike answers: a set of labels."""

@@ -1,4 +1,4 @@
-"""What stands in the way is said in words, and nothing is sent."""
+"""The page explains each obstacle in words, and sends nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sottovoce.testing.server_thread import RunningServer
 MODULES = ["randomize.js", "worker/consent.js"]
 
 LATER = "() => document.getAnimations().forEach((each) => each.finish())"
-"""What a page does only after some seconds, it has done."""
+"""Finishes the animations of a page, which otherwise take some seconds."""
 
 
 def _says(watched: Watched, title: str, *more: str) -> None:

@@ -1,4 +1,4 @@
-"""What was drawn stays drawn: through reloads, without a connection, and in two tabs."""
+"""Reports are drawn once: through reloads, without a connection, and in two tabs."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class AtPage:
         self.button("done").wait_for()
 
     def kept(self) -> dict[str, Any]:
-        """What this device keeps of the campaign."""
+        """The campaign's data in the storage of this device."""
         text = self.page.evaluate("() => localStorage.getItem('sottovoce ' + location.pathname)")
         kept: dict[str, Any] = json.loads(text)
         return kept

@@ -38,7 +38,7 @@ def run(tmp_path: Path, forker: Forker) -> Run:
 
 @contextmanager
 def _piped(text: str | None, folder: Path) -> Iterator[str]:
-    """What a command reads this from: a pipe, or nothing."""
+    """The file from which a command reads this text: a pipe, or the null device."""
     if text is None:
         yield os.devnull
         return
@@ -72,7 +72,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
 def completed(
     arguments: Sequence[str], capfd: pytest.CaptureFixture[str]
 ) -> subprocess.CompletedProcess[str]:
-    """What the command line does in this process with the arguments that were set."""
+    """The outcome of the command line in this process with the arguments that were set."""
     code = 0
     try:
         main()

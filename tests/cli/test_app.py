@@ -126,7 +126,7 @@ KEEPING = "the service's database needs sqlalchemy, which is not installed: pip 
         ("sealed session list", CLIENT, TALKING),
         ("keyholder serve LINK", f"{CLIENT},{SECURE}", TALKING),
         ("keyholder serve LINK", SECURE, SIGNING),
-        ("keyholder init --name somebody", SECURE, SIGNING),
+        ("keyholder init --name someone", SECURE, SIGNING),
         ("keyholder status", SECURE, SIGNING),
     ],
 )

@@ -35,7 +35,7 @@ def policy(tmp_path: Path) -> Path:
 
 
 def _record(path: Path, chance: float, count: int = 4000, names: str = "") -> None:
-    """Sends yes with that chance, beside a column that says nothing."""
+    """Sends yes with that chance, next to a column without information."""
     rng = np.random.default_rng(int(chance * 100))
     rows = [
         f"{'yes' if word < chance else 'no'},{other:.3f}" for word, other in rng.random((count, 2))
@@ -43,7 +43,7 @@ def _record(path: Path, chance: float, count: int = 4000, names: str = "") -> No
     path.write_text("\n".join([names] * bool(names) + rows) + "\n")
 
 
-def test_a_sound_policy_passes_with_its_bound_beside_the_guarantee(run: Run, policy: Path) -> None:
+def test_a_sound_policy_passes_with_its_bound_next_to_the_guarantee(run: Run, policy: Path) -> None:
     done = run("audit", policy.name, *SURE, "--json")
     seen = json.loads(done.stdout)
     assert done.returncode == 0

@@ -44,7 +44,7 @@ def test_json_is_one_object_with_the_promised_names(call: Run) -> None:
     assert half == pytest.approx(keep - math.exp(0.5) * (1 - keep) / 3, abs=1e-6)
 
 
-def test_the_papers_claim_stands_beside_what_is_true(call: Run) -> None:
+def test_the_papers_claim_is_shown_next_to_the_true_loss(call: Run) -> None:
     content = seen(
         call, "--mechanism", "two-layer", "--epsilon", "1", "--label-count", "2",
         "--answers-per-worker", "100", "--as-published",
@@ -119,7 +119,7 @@ def test_a_policy_decides_alone(call: Run, answers: Path) -> None:
     assert done.stderr == "sottovoce: the policy already fixes this: drop --label-count, --unit\n"
 
 
-def test_an_epsilon_beside_a_policy_asks_for_a_point_of_its_curve(call: Run) -> None:
+def test_an_epsilon_with_a_policy_asks_for_a_point_of_its_curve(call: Run) -> None:
     call(
         "guarantee", "--mechanism", "random-variance-gaussian", "--epsilon", "1", "--delta", "0.1",
         "--domain", "numeric:0..10", "--as-published", "--write-policy", "p.json",

@@ -126,9 +126,7 @@ def test_a_method_that_knows_the_noise_needs_a_policy(call: Run, reports: Path) 
     assert "aware-labels models the noise of a policy: pass --policy" in done.stderr
 
 
-def test_a_name_that_is_nearly_that_of_a_method_that_knows_the_noise_is_mended(
-    call: Run, reports: Path
-) -> None:
+def test_a_misspelled_noise_aware_method_gets_a_suggestion(call: Run, reports: Path) -> None:
     done = call("infer", reports.name, "--policy", "p.json", "--method", "aware-label")
     assert (done.returncode, done.stderr) == (
         2, "sottovoce: no method 'aware-label': did you mean aware-labels?\n",

@@ -13,7 +13,7 @@ SMALL = ("--tasks", "12", "--workers", "6", "--answers-per-worker", "6", "--jobs
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one test has simulated the next need not."""
+    """A cache of simulations, shared by the tests."""
     return tmp_path_factory.mktemp("kept")
 
 

@@ -190,7 +190,7 @@ def _compare_truths(wanted: Result, found: dict[str, npt.NDArray[Any]]) -> None:
 
 
 def _tied(wanted: Result) -> npt.NDArray[np.bool_]:
-    """Which tasks have two labels that are equally likely up to rounding."""
+    """A mask of the tasks with two labels that are equally likely up to rounding."""
     if wanted.posterior is None or wanted.domain.size < 2:
         return np.zeros(len(wanted), np.bool_)
     best = np.sort(wanted.posterior, axis=1)

@@ -45,7 +45,7 @@ class Law(NamedTuple):
     total: int
 
     def neighbors(self, unit: Unit) -> npt.NDArray[np.bool_]:
-        """Which vectors of answers are neighbours of which."""
+        """A matrix that marks the pairs of answer vectors that are neighbours."""
         codes = np.array(self.answers)
         apart = np.sum(codes[:, None] != codes[None], axis=2)
         return np.asarray(apart > 0 if unit is Unit.WORKER else apart == 1)

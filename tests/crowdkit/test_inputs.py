@@ -1,4 +1,4 @@
-"""What the crowd-kit face does with odd input, where crowd-kit does nothing sensible."""
+"""Odd input to the crowd-kit interface, where crowd-kit does nothing sensible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crowds draw follows the laws their docstrings state.
+"""Crowds draw by the laws that their docstrings state.
 
 Bounds are 7 standard deviations of the statistic, worst case where it depends on a parameter: a
 normal law leaves them with probability 2.6e-12, and each test looks at no more than 20 numbers.

@@ -81,7 +81,7 @@ def test_gold_may_know_a_label_nobody_chose(cache: Path, make_folder: MakeFolder
     assert set(reports.domain.labels) == {"no", "yes"}
 
 
-def test_a_raw_table_is_kept_beside_the_answers(cache: Path, make_folder: MakeFolder) -> None:
+def test_a_raw_table_is_kept_next_to_the_answers(cache: Path, make_folder: MakeFolder) -> None:
     add(make_folder("birds", answers=ANSWERS, answers_raw=ANSWERS + "w1,t1,no\n"))
     assert len(load("birds", raw=True)[0]) == 3
     assert len(load("birds", raw=True, repeats="keep")[0]) == 4

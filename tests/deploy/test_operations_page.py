@@ -1,4 +1,4 @@
-"""What the page on operations tells people to type exists."""
+"""The commands on the page on operations exist."""
 
 from __future__ import annotations
 

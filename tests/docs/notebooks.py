@@ -52,7 +52,7 @@ def executed(path: Path, folder: Path) -> Any:
 
 
 def printed(notebook: Any) -> list[tuple[int, str]]:
-    """What the cells that are the same in every run print, by the cell's place."""
+    """The output of the cells that print the same in every run, by the cell's place."""
     found = []
     for place, cell in enumerate(notebook.cells):
         if cell.cell_type != "code" or "random" in cell.metadata.get("tags", ()):

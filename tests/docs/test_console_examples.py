@@ -1,4 +1,4 @@
-"""What the pages show on a console is what a reader sees: `consoles.py` says how it is read."""
+"""The console examples on the pages show the real output; see `consoles.py` for their syntax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be drawn, and what is refused before anybody draws it."""
+"""Charts that can be drawn, and charts that are refused before drawing."""
 
 from __future__ import annotations
 

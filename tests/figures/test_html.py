@@ -34,7 +34,7 @@ HOSTILE = "<script>alert('1')</script>\"><img src=//evil.example/x onerror=a> & 
 
 
 class Reader(HTMLParser):
-    """What a browser finds: elements, their attributes and the text of each."""
+    """The document as a browser reads it: elements, their attributes and the text of each."""
 
     def __init__(self, document: str) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ def document() -> str:
         "What to expect",
         [
             Heading("The trade-off"),
-            Paragraph("What a guarantee costs."),
+            Paragraph("The cost of a guarantee."),
             Figure(TRADE_OFF, "A caption"),
             Figure(replace(TRADE_OFF, series=TRADE_OFF.series[:1], levels=()), "Another"),
             Table(columns, rows, "What to expect"),

@@ -23,7 +23,7 @@ def test_no_line_is_wider_than_asked(chart: Chart, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_every_value_is_told_beside_its_series(width: int) -> None:
+def test_every_value_is_shown_next_to_its_series(width: int) -> None:
     rows = [line for line in text_chart(TRADE_OFF, width).splitlines() if line.startswith("  ")]
     told = [line.split()[-1] for line in rows][: 4 * len(EPSILONS)]
     by_x = zip(*(series.y for series in TRADE_OFF.series), strict=True)

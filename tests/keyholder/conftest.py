@@ -1,4 +1,4 @@
-"""What the tests of a keyholder's side need."""
+"""Fixtures shared by the tests of a keyholder's side."""
 
 from __future__ import annotations
 

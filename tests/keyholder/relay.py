@@ -126,7 +126,7 @@ class Relay:
 
 @dataclass
 class Desk:
-    """What a seat sees of the relay, which may change replies, or be silent a number of times.
+    """The relay as a seat sees it: it may change replies, or be silent a number of times.
 
     `before` and `after` see each message before it arrives and when it has.
     """

@@ -1,4 +1,4 @@
-"""What a keyholder agreed to is what it goes on with, and nothing like it."""
+"""A keyholder goes on only with the policy and tasks that it agreed to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server says to a keyholder is checked before it is used."""
+"""A keyholder checks a server's replies before it uses them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SERVER_KEY = Ed25519PrivateKey.generate()
 
 
 def offer_document(**changes: Any) -> dict[str, Any]:
-    """What a server offers, as it sends it."""
+    """A server's offer, as it sends it."""
     return {
         "id": "leaf0", "state": "gathering", "joined": 0, "coordinator": public_text(SERVER_KEY),
         "title": "Leaves", "tasks": list(TASKS), "labels": list(LABELS), "suite": "masked",

@@ -1,4 +1,4 @@
-"""What a guarantee says."""
+"""Statements of a guarantee."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_it_is_read_back_as_it_was_written(submission: Submission) -> None:
 
 
 def said_of(content: bytes) -> str:
-    """What is said of bytes that are no submission; nothing where they are one."""
+    """The error message for bytes that are no submission; empty where they are one."""
     try:
         Submission.parse(content)
     except UsageError as error:

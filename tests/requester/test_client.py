@@ -1,4 +1,4 @@
-"""What a requester does on a real server."""
+"""A requester's client on a real server."""
 
 from __future__ import annotations
 

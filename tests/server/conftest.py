@@ -1,4 +1,4 @@
-"""Which tests of campaigns the quick run tries on PostgreSQL too."""
+"""The choice of campaign tests that the quick run tries on PostgreSQL too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ON_POSTGRESQL_IN_ALL_RUNS = {
     "test_scheduler.py",
     "test_submissions.py",
 }
-"""What writes while others do: of the other files one test is enough, and slow runs try all."""
+"""Tests with concurrent writers. Of the other files one test is enough; slow runs try all."""
 
 
 @pytest.hookimpl(tryfirst=True)

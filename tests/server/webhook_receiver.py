@@ -29,7 +29,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """What came, and what is answered: statuses in turn, the last one for ever."""
+    """Received messages, and the replies to them: statuses in turn, the last one for ever."""
 
     statuses: list[int] = field(default_factory=lambda: [204])
     pause: float = 0.0

@@ -1,4 +1,4 @@
-"""What the tests of a running service need."""
+"""Fixtures shared by the tests of a running service."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Crowd:
             return requester.live.show(self.id)
 
     def outcome(self, worker: int) -> dict[str, Any]:
-        """What a worker's command has printed."""
+        """The output of a worker's command."""
         return dict(json.loads((self.folder / f"worker-{worker}.out").read_text()))
 
     def said(self, worker: int) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""What befalls a worker of a live session: run in its process before the command, by the tests.
+"""Faults of a worker of a live session: tests run this in its process before the command.
 
 `TESTS_PLACE` is the worker's place in the crowd, counted from 1: workers join in this order, for
 which each leaves a file in the folder `TESTS_FOLDER`. `TESTS_FATE` says at which turn what happens:

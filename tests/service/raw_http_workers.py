@@ -22,7 +22,7 @@ from sottovoce.server.database.schema import reports
 TASKS = ("t0", "t1", "t2")
 STORED, REPLAYED, CONFLICT, ERASED, UNAVAILABLE = 201, 200, 409, 410, 503
 LOST = (OSError, http.client.HTTPException)
-"""What a client sees of a server that went away."""
+"""The errors that a client gets from a server that went away."""
 
 Row: TypeAlias = tuple[str, str, float]
 
@@ -45,7 +45,7 @@ class Parcel:
 
     @property
     def rows(self) -> set[Row]:
-        """What an export says of it."""
+        """Its rows in an export."""
         made = self.submission
         pairs = zip(made.tasks, made.reports, strict=True)
         return {(made.worker, task, float(report)) for task, report in pairs}
@@ -196,5 +196,5 @@ def stored_ids(place: str | Path) -> list[str]:
 
 
 def rows_of(parcels: Iterable[Parcel]) -> list[Row]:
-    """What an export of these has, in its order."""
+    """The rows of an export of these, in its order."""
     return sorted(row for parcel in parcels for row in parcel.rows)

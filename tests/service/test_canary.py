@@ -207,7 +207,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def trail(forker: Forker, tmp_path_factory: pytest.TempPathFactory) -> Trail:
-    """What is left of two stories, one with a log for programs and one for people."""
+    """The traces of two runs, one with a log for programs and one for people."""
     if not Path("/proc/self/environ").exists():
         pytest.skip("needs /proc, to see what other processes see")
     folder = tmp_path_factory.mktemp("canary") / "all"

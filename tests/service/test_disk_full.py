@@ -104,7 +104,7 @@ def said(site: Site, parcel: Parcel) -> tuple[int, dict[str, str], dict[str, Any
 
 
 def refused_at_last(site: Site) -> tuple[list[Parcel], list[Parcel]]:
-    """What is acknowledged until the server refuses (SQLite's log may have room), and what not."""
+    """Reports acknowledged until the server refuses (SQLite's log may have room), and refused."""
     acknowledged: list[Parcel] = []
     refused: list[Parcel] = []
     while len(refused) < 20 and len(acknowledged) < 5000:

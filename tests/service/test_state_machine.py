@@ -99,7 +99,7 @@ class Reporting(RuleBasedStateMachine):
         return parcel
 
     def expected(self, parcel: Parcel) -> set[int]:
-        """What the server may say to these bytes."""
+        """The statuses with which the server may answer these bytes."""
         if parcel.report_id in self.counted:
             return {REPLAYED}
         if parcel.report_id in self.erased:

@@ -43,7 +43,7 @@ def survive(server: ServerProcess, crowd: Crowd, kills: int) -> None:
 
 
 def check(server: ServerProcess, site: Site, crowd: Crowd, place: str | Path, folder: Path) -> None:
-    """What was acknowledged is there, once, and nothing else."""
+    """Check that each acknowledged report is there once, and nothing else."""
     ids = Counter(parcel.report_id for parcel in crowd.acknowledged)
     assert set(ids.values()) == {1}
     assert Counter(stored_ids(place)) == ids

@@ -1,4 +1,4 @@
-"""The same table is the same table, whatever it comes in."""
+"""A table is read the same from every format and source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written is read back as it was."""
+"""Written tables are read back as they were."""
 
 from __future__ import annotations
 

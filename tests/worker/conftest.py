@@ -1,4 +1,4 @@
-"""What the tests of the worker's side need."""
+"""Fixtures shared by the tests of the worker's side."""
 
 from __future__ import annotations
 

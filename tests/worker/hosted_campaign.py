@@ -86,7 +86,7 @@ DROP_REQUEST, DROP_RESPONSE, PASS = "drop request", "drop response", "pass"
 
 @dataclass
 class Line:
-    """What lies between a worker and a server: passes on, or breaks, as told for each PUT."""
+    """The connection between a worker and a server: passes on, or breaks, as told for each PUT."""
 
     upstream: str
     url: str = ""
@@ -98,7 +98,7 @@ class Line:
         return link.replace(self.upstream, self.url)
 
     def submissions(self) -> list[Submission]:
-        """What was sent in PUTs."""
+        """The submissions sent in PUTs."""
         return [Submission.parse(body) for method, _, body in self.sent if method == "PUT"]
 
 

@@ -278,7 +278,7 @@ def test_a_budget_that_is_too_small_is_foretold(host: Host, home: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 6, -1])
-def test_there_are_only_so_many_tasks(host: Host, home: Path, count: int) -> None:
+def test_an_impossible_number_of_tasks_is_refused(host: Host, home: Path, count: int) -> None:
     with opened(host.link(), home) as client, pytest.raises(UsageError, match="5 tasks are left"):
         client.preview(count)
 

@@ -1,4 +1,4 @@
-"""What a ledger says without booking anything."""
+"""Queries of a ledger that book nothing."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs the rights 
 
 
 def run(name: str, path: Path, **arguments: object) -> Any:
-    """What a function of `crash_program.py` saw, in a process of its own."""
+    """The result of a function of `crash_program.py`, run in a separate process."""
     program = Path(__file__).with_name("crash_program.py")
     done = subprocess.run(
         [sys.executable, str(program), json.dumps({"run": name, "path": str(path), **arguments})],

@@ -42,7 +42,7 @@ def uploads(line: Line) -> list[bytes]:
 
 
 def read(content: bytes, policy: Policy) -> dict[str, list[int]]:
-    """What two keyholders together read in a contribution: bits of each task."""
+    """The bits of each task that two keyholders together read in a contribution."""
     wire = json.loads(content)
     text = json.loads(wire["text"])
     terms = ContributionTerms(

@@ -24,7 +24,7 @@ class CrowdKind(StrEnum):
 
 
 class Population(StrEnum):
-    """Which workers a categorical crowd has."""
+    """The kind of workers in a categorical crowd."""
 
     homogeneous = "homogeneous"
     heterogeneous = "heterogeneous"

@@ -217,7 +217,7 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
 
 
 def _odds_lines(policy: Policy) -> list[str]:
-    """What happens to 100 answers, as a sentence and a picture."""
+    """The expected outcome for 100 answers, as a sentence and a picture."""
     odds = sottovoce.mechanism_of(policy).odds()
     return [] if odds is None else [odds.sentence, console.hundred(odds.of_100)]
 

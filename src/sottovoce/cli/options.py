@@ -14,7 +14,7 @@ from sottovoce.tables import parse_domain
 
 
 class Repeats(StrEnum):
-    """What to do with a (worker, task) pair that occurs more than once."""
+    """Duplicate policy: the rows that count if a (worker, task) pair occurs more than once."""
 
     first = "first"
     last = "last"
@@ -23,7 +23,7 @@ class Repeats(StrEnum):
 
 
 class BadRows(StrEnum):
-    """What to do with an invalid row."""
+    """The treatment of invalid rows."""
 
     error = "error"
     drop = "drop"
@@ -38,7 +38,7 @@ class Ways(StrEnum):
 
 
 class Layout(StrEnum):
-    """Which sums are computed."""
+    """The sums that are computed."""
 
     votes = "votes"
     sum = "sum"
@@ -46,7 +46,7 @@ class Layout(StrEnum):
 
 
 class Unit(StrEnum):
-    """What a guarantee protects: one answer, or all answers of a worker."""
+    """The unit that a guarantee protects: one answer, or all answers of a worker."""
 
     answer = "answer"
     worker = "worker"
@@ -135,7 +135,7 @@ DomainOption = Annotated[
     ),
 ]
 RepeatsOption = Annotated[
-    Repeats, typer.Option(help="Which answers count if a worker answered a task more than once.")
+    Repeats, typer.Option(help="Answers that count if a worker answered a task more than once.")
 ]
 BadRowsOption = Annotated[
     BadRows, typer.Option(help="Stop at the first invalid row, or drop and count invalid rows.")

@@ -243,7 +243,7 @@ def reasons(made: Plan) -> list[str]:
 
 
 def answers(made: Plan) -> list[str]:
-    """What reaches the goal, in sentences."""
+    """The epsilons and crowds that reach the goal, in sentences."""
     if made.goal is None:
         return []
     domain = made.scenario.domain

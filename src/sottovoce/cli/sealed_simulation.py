@@ -29,7 +29,7 @@ class Suite(StrEnum):
 
 
 class Mode(StrEnum):
-    """What is opened."""
+    """The sums that are opened."""
 
     noised = "noised"
     as_published = "as_published"
@@ -56,14 +56,14 @@ def simulate(
     suite: Annotated[
         Suite,
         typer.Option(
-            help="Who computes sums: keyholders (committee), online workers (masked, "
+            help="Parties that compute sums: keyholders (committee), online workers (masked, "
             "damgard_jurik), or the same sums unprotected (plain)."
         ),
     ] = Suite.committee,
     mode: Annotated[
         Mode,
         typer.Option(
-            help="What is opened: noised sums (noised), everything that the paper's EM opens "
+            help="Sums to open: noised sums (noised), everything that the paper's EM opens "
             "(as_published), or half of it (log_odds). Only noised has a guarantee; the others "
             "leak labels."
         ),

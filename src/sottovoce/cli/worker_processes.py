@@ -30,7 +30,7 @@ PROCESSES = 4
 
 @dataclass(frozen=True, slots=True)
 class WorkerOutcome:
-    """What one worker sent. Its tasks are known only because the worker is simulated."""
+    """The outcome of one worker. Its tasks are known only because the worker is simulated."""
 
     worker: int
     tasks: tuple[str, ...]

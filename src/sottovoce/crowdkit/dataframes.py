@@ -48,7 +48,7 @@ depend on it.
 
 @dataclass(frozen=True, slots=True)
 class CodedFrame:
-    """Who gave which label to which task: codes, and the names they stand for.
+    """The worker, task and label of each row: codes, and the names they stand for.
 
     Names are in order of appearance. `label_type` is the label column's own type, which the names'
     may be narrower than: a column of objects may hold nothing but strings.

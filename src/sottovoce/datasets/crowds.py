@@ -52,7 +52,7 @@ class Crowd(Protocol):
 
     @property
     def domain(self) -> Domain:
-        """What an answer may be."""
+        """The possible answers."""
         ...
 
     def blocks(self) -> Iterator[Block]:

@@ -36,7 +36,7 @@ class LargeEngine(Engine, Protocol):
 
     @property
     def reading(self) -> Reading:
-        """What was changed or dropped when the table was read."""
+        """The changes and drops made when the table was read."""
         ...
 
     def write_truths(

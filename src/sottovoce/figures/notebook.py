@@ -24,7 +24,7 @@ def html_of(value: Displayed) -> str:
 
 
 def policy_odds(policy: Policy) -> list[Block]:
-    """What happens to 100 answers under a policy; empty where no report stands for one answer."""
+    """The outcome for 100 answers under a policy; empty where no report stands for one answer."""
     if policy.sealed:
         return []
     try:

@@ -59,7 +59,7 @@ Cell = str | int | float | Link | Badge | Bar
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a part of the page, or of a part of such a part (level 3)."""
+    """A heading of a part of the page (level 2) or of a subpart (level 3)."""
 
     text: str
     level: Literal[2, 3] = 2

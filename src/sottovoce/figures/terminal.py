@@ -108,7 +108,7 @@ def _names(chart: Chart, width: int) -> list[str]:
 
 
 def _heading(x: float, chart: Chart, columns: _Columns) -> str:
-    """What a group has in common, with the levels running on behind it."""
+    """The line above a group: its x value, with the levels running on behind it."""
     line = " " * columns.left + "".join(_empty_strip(chart, columns))
     text = f"{_shortened(chart.x_label, len(line) - 14)} {x:g} "
     return f"{text}{line[cell_len(text) :]}".rstrip()

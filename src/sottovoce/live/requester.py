@@ -191,7 +191,7 @@ class LiveSessions:
         return all_pages(self._connection, _path(session, "results"), "truths")
 
     def transcript(self, session: str) -> dict[str, Any]:
-        """What the server has seen: the terms of the EM, and every opened total."""
+        """Everything the server has seen: the terms of the EM, and every opened total."""
         return cast("dict[str, Any]", self._connection.get(_path(session, "transcript")))
 
 

@@ -195,7 +195,7 @@ class PublishedFactorization:
         return codes_within(codes, -FARTHEST, FARTHEST)
 
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> None:
-        """None: a report depends on all answers of its worker, in a way without such a law."""
+        """None: a report depends on all answers of its worker: no law given one answer."""
         return None
 
     def plain(self, reports: Reports, domain: Domain) -> Reports:

@@ -44,7 +44,7 @@ SOURCE = "exact: the opened total is the sum plus independent discrete Laplace n
 
 
 class Layout(StrEnum):
-    """What is added up: votes for labels, the numbers, or the counts of bins."""
+    """The values added up: votes for labels, the numbers, or the counts of bins."""
 
     VOTES = "votes"
     SUM = "sum"

@@ -65,7 +65,7 @@ def check_answers(cells: Cells, symbols: int, *, null: bool = False) -> Codes:
 
 
 def codes_within(codes: ReportCodes, low: int, high: int) -> npt.NDArray[np.bool_]:
-    """Which codes of reports are from low to high."""
+    """A mask of the report codes from low to high."""
     return (codes >= low) & (codes <= high)
 
 

@@ -69,7 +69,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Private:
-    """What each worker draws once and keeps: `values[worker]`. In no repr, log or error."""
+    """Values that each worker draws once and keeps: `values[worker]`. In no repr, log or error."""
 
     values: npt.NDArray[np.uint64] | npt.NDArray[np.float64] = field(repr=False)
 

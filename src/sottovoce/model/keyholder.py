@@ -22,7 +22,7 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Keyholder:
-    """What a policy pins of a keyholder: shares are sealed to one key, messages signed by another.
+    """A keyholder as a policy pins it: shares are sealed to one key, messages signed by another.
 
     `sealing` is an X25519 and `signing` an Ed25519 public key, each of 32 bytes in URL-safe base64
     without padding.

@@ -22,7 +22,7 @@ LAYOUTS: Mapping[str, str] = MappingProxyType(
         "histogram": "a count for each part of the range",
     }
 )
-"""What the totals of a task are, by the layout's name."""
+"""The meaning of a task's totals, by the layout's name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

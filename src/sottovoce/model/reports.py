@@ -18,12 +18,12 @@ LARGEST = 1e150
 """The largest number: its square can still be added up."""
 
 Repeats: TypeAlias = Literal["first", "last", "keep", "error"]
-"""What to do when a (worker, task) pair occurs more than once."""
+"""The duplicate policy: the rows that count if a (worker, task) pair occurs more than once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading a table did to its rows: nothing is dropped or changed without being counted."""
+    """Counts of the rows that reading a table dropped or changed; nothing goes uncounted."""
 
     source: str
     rows: int

@@ -74,5 +74,5 @@ class Contributor(Protocol):
     """One worker's side of the rounds: its answers stay in this object."""
 
     def values(self, opened: Sequence[OpenedSum]) -> Integers:
-        """What the worker adds to the sum of the next round. Asked once a round."""
+        """The worker's values for the sum of the next round. Asked once a round."""
         ...

@@ -230,7 +230,7 @@ def _needed(domain: Domain, one: Needed) -> dict[str, Any]:
 
 
 def plan_title(made: Plan) -> str:
-    """What the page and the figure are about."""
+    """The title of the page and the figure."""
     scenario = made.scenario
     return (
         f"Forecast for {scenario.workers:,} workers, {scenario.answers_per_worker:,} answers "
@@ -244,7 +244,7 @@ def plan_columns(made: Plan) -> list[str]:
 
 
 def plan_rows(made: Plan) -> list[list[str]]:
-    """What is recommended at each epsilon, then what needs no noise and what needs no worker."""
+    """The recommendation at each epsilon, then clean answers and the best constant."""
     domain = made.scenario.domain
     shown = [
         [f"{target.epsilon:g}", one.pair.name, *_scores(made, one.forecast)]

@@ -344,12 +344,12 @@ def _method(pair: Pipeline) -> str:
 
 
 def tradeoff_title(source: str) -> str:
-    """What the page and the figure are about."""
+    """The title of the page and the figure."""
     return f"Cost of privacy on {source if source not in ('', '-') else 'these answers'}"
 
 
 def tradeoff_words(found: Tradeoff) -> str:
-    """What every row has in common, in one line."""
+    """The settings that all rows share, in one line."""
     unit = f"epsilon per {found.unit}"
     return (
         f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports of a worker, "

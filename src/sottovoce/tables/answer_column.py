@@ -168,7 +168,7 @@ def _numbers(table: Relation, domain: Domain, role: str) -> Answers:
 
 
 def beyond(values: FloatArray, domain: Domain) -> npt.NDArray[np.bool_]:
-    """Which numbers are outside the domain's range, or too large to be added up."""
+    """A mask of the numbers outside the domain's range, or too large to be added up."""
     with np.errstate(invalid="ignore"):
         return (values < max(domain.low, -LARGEST)) | (values > min(domain.high, LARGEST))
 

@@ -32,7 +32,7 @@ class Repeated:
 
 
 def repeated_pairs(worker: Codes, task: Codes, value: Codes | FloatArray) -> Repeated:
-    """Which rows repeat a pair."""
+    """The rows that repeat a pair."""
     if len(worker) < COMPILED_FROM:
         return repeated_pairs_plain(worker, task, value)
     return repeated_pairs_compiled(worker, task, value)

@@ -52,13 +52,13 @@ def format_named(name: str) -> Format:
 
 
 def format_of_ending(path: str | os.PathLike[str]) -> Format | None:
-    """What the ending says, `.gz` aside; None where it says nothing."""
+    """The format that the ending names, `.gz` aside; None for other endings."""
     name = os.path.basename(os.fspath(path)).lower().removesuffix(".gz")
     return _ENDINGS.get(os.path.splitext(name)[1])
 
 
 def sniffed(head: bytes) -> Format:
-    """What the first bytes look like, already decompressed."""
+    """The format that the first bytes suggest, already decompressed."""
     if head.startswith(PARQUET):
         return "parquet"
     text = head.removeprefix(BOM).lstrip()

@@ -64,7 +64,7 @@ def read_gold(
 
 
 BadRows: TypeAlias = Literal["error", "drop"]
-"""What to do with rows that cannot be used: refuse the table, or leave them out and count them."""
+"""The treatment of unusable rows: refuse the table, or leave them out and count them."""
 Kept: TypeAlias = npt.NDArray[np.int64] | None
 """The positions of the rows that are kept; None when all are."""
 

@@ -101,7 +101,7 @@ def _records(text: str, delimiter: str, file: str) -> Iterator[tuple[int, list[s
 
 
 def _words(error: csv.Error) -> str:
-    """What the csv module means."""
+    """An error of the csv module in our words."""
     if "unexpected end" in str(error):
         return "a quote opens here and is never closed: close it, or double one inside a text"
     if "field larger" in str(error):
@@ -237,7 +237,7 @@ def _table(content: bytes, format: TaskFormat, file: str) -> TaskTable:
 
 
 class _Columns:
-    """Which column plays which role; objects of one file may have other fields each."""
+    """The role of each column; objects of one file may have other fields each."""
 
     def __init__(self, file: str) -> None:
         self._file = file

@@ -136,7 +136,7 @@ Chunk: TypeAlias = Sequence[Sequence[Any]]
 """Columns of one length."""
 
 Words: TypeAlias = Mapping[str, Sequence[Any]]
-"""What the numbers in some columns stand for."""
+"""The texts that the numbers in some columns stand for."""
 
 Write: TypeAlias = Callable[[Any], str]
 """How a cell of a column is written."""

@@ -18,7 +18,7 @@ from sottovoce.figures import Role, Series
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.study import Row, Value
 
-__all__ = ["BAND", "PrintedTable", "beside", "curve", "printed", "spread_by", "within"]
+__all__ = ["BAND", "PrintedTable", "compared_row", "curve", "printed", "spread_by", "within"]
 
 
 BAND = 2.0
@@ -30,10 +30,10 @@ def spread_by(trials: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
     return {name: Spread.of([trial[name] for trial in trials]) for name in trials[0]}
 
 
-def beside(place: Mapping[str, Value], ours: Spread, paper: float | None = None) -> Row:
+def compared_row(place: Mapping[str, Value], ours: Spread, paper: float | None = None) -> Row:
     """A row with its place, our mean and standard error, and the paper's number if there is one.
 
-    >>> beside({"part": "Table 9", "epsilon": 1.0}, Spread.of([0.1, 0.3]), 0.25)["difference"]
+    >>> compared_row({"part": "Table 9", "epsilon": 1.0}, Spread.of([0.1, 0.3]), 0.25)["difference"]
     -0.04999999999999999
     """
     row: dict[str, Value] = {

@@ -36,7 +36,7 @@ def tasks(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def campaign(call: Run, logged_in: None, tmp_path: Path) -> Run:
-    """`sottovoce campaign …` by somebody who is logged in."""
+    """`sottovoce campaign …` by someone who is logged in."""
 
     def campaign(*arguments: str) -> subprocess.CompletedProcess[str]:
         return call("campaign", *arguments)

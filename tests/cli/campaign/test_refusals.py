@@ -28,7 +28,7 @@ def server() -> Iterator[RunningServer]:
 
 @pytest.fixture
 def alone(call: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`sottovoce campaign …` by somebody who is logged in nowhere."""
+    """`sottovoce campaign …` by someone who is logged in nowhere."""
     monkeypatch.setenv("SOTTOVOCE_HOME", str(tmp_path / "home"))
     for name in ("SOTTOVOCE_URL", "SOTTOVOCE_TOKEN"):
         monkeypatch.delenv(name, raising=False)
@@ -64,7 +64,7 @@ def logged_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def campaign(alone: Run, server: RunningServer, logged_in: Path, tmp_path: Path) -> Run:
-    """The same by somebody who is logged in: the first test logs in, others get what that left."""
+    """The same by someone who is logged in: the first test logs in, others copy its folder."""
     if logged_in.exists():
         copytree(logged_in, tmp_path / "home")
         return alone
@@ -199,7 +199,7 @@ def test_plain_http_to_another_machine_is_refused(alone: Run) -> None:
     assert (code, "--allow-http" in line) == (2, True)
 
 
-def test_a_server_beside_a_link_is_refused(alone: Run) -> None:
+def test_a_server_option_with_a_link_is_refused(alone: Run) -> None:
     code, line = said(alone("--server", "https://x.example", "login", "https://y.example"))
     assert (code, "drop --server" in line) == (2, True)
 

@@ -23,7 +23,7 @@ TASKS = ("t1", "t2")
 
 @pytest.fixture
 def campaign(call: Run, logged_in: None, tmp_path: Path) -> Run:
-    """`sottovoce campaign …` by somebody who is logged in, in a folder with cards and tasks."""
+    """`sottovoce campaign …` by someone who is logged in, in a folder with cards and tasks."""
     (tmp_path / "tasks.csv").write_text("task\n" + "".join(f"{name}\n" for name in TASKS))
     for seat, card in enumerate(cards(), 1):
         (tmp_path / f"{seat}.json").write_text(card.card())

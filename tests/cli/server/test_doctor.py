@@ -146,7 +146,7 @@ def test_a_site_that_does_not_answer_is_a_problem(call: Run) -> None:
 
 
 class _BadProxy(BaseHTTPRequestHandler):
-    """Answers in its own words whatever it is asked."""
+    """Answers every request in its own words."""
 
     server_version, sys_version = "nginx/1.18.0", ""
 

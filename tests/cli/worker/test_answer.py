@@ -119,7 +119,7 @@ def test_consent_says_what_is_special(
     ],
     ids=["no consent", "quit", "no confirmation", "all skipped", "end", "end midway", "end late"],
 )
-def test_whoever_stops_sends_and_spends_nothing(
+def test_a_worker_who_stops_sends_and_spends_nothing(
     host: Host, answer: Answer, home: Path, typed: str, code: int
 ) -> None:
     link = host.link()

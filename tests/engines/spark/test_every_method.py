@@ -23,7 +23,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> dict[st
 
 @pytest.fixture(scope="module")
 def packed() -> dict[str, Packed]:
-    """What tests of one session share; another session has others."""
+    """Packed tables that the tests of one session share; another session has others."""
     return {}
 
 

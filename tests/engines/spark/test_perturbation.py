@@ -378,7 +378,7 @@ def test_a_folder_elsewhere_goes_where_it_cannot_be_whole(
     cluster_session: SparkSession, remote: str, tmp_path: Path
 ) -> None:
     file = table(["ann"] * 2, ["t1"] * 2, ["red"] * 2, tmp_path / "a.parquet")
-    with pytest.raises(SottovoceError, match="betray twice"):
+    with pytest.raises(SottovoceError, match="double the privacy loss"):
         perturb_into(file, f"{remote}/out", POLICY, seed=7, session=cluster_session, repeats="keep")
     assert left_in(tmp_path / "far") == set()
 

@@ -58,7 +58,7 @@ def test_what_a_dealer_could_do_is_said_before_it_is_asked(
     assert "no terminal to ask for confirmation: add --yes to deal" in done.stderr
 
 
-def test_somebody_else_s_session_is_refused(
+def test_another_dealer_s_session_is_refused(
     server: RunningServer, call: Run, own: Keyholder
 ) -> None:
     done = call("sealed", "deal", link_of(server, OTHER), "--folder", "keys", "--yes")

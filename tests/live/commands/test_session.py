@@ -23,7 +23,7 @@ EXACT = ("--mode", "log_odds", "--rounds", "1")
 
 @pytest.fixture
 def session(call: Run, logged_in: None, tmp_path: Path) -> Run:
-    """`sottovoce sealed session …` by somebody who is logged in, in a folder with tasks."""
+    """`sottovoce sealed session …` by someone who is logged in, in a folder with tasks."""
     (tmp_path / "tasks.csv").write_text("task\n" + "".join(f"{name}\n" for name in TASKS))
     (tmp_path / "gold.csv").write_text("task,truth\nt1,yes\nt2,no\nt3,no\n")
     (tmp_path / "card.json").write_text(cards()[0].card())

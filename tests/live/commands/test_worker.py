@@ -66,7 +66,7 @@ def consent(link: str) -> str:
 
 
 @pytest.mark.parametrize("mode", ["as_published", "log_odds"])
-def test_what_exact_sums_betray_is_said(server: RunningServer, mode: str) -> None:
+def test_the_privacy_loss_of_exact_sums_is_said(server: RunningServer, mode: str) -> None:
     shown = consent(links_of(server, mode=mode)[0])
     for said in (
         "THE SERVER CAN COMPUTE YOUR LABELS from the opened totals.",

@@ -32,7 +32,7 @@ from sottovoce.server.service import Service
 
 TASKS, LABELS = ("t1", "t2", "t3"), ("no", "yes")
 ANSWERS = ((1, 0, 1), (1, 0, 0), (1, 0, 1), (1, 1, 1))
-"""What each of four workers thinks of each task."""
+"""The answers of four workers to each task."""
 
 ASKED: Mapping[str, Any] = {
     "title": "Leaves", "tasks": TASKS, "labels": LABELS, "suite": "masked", "mode": "log_odds",
@@ -201,7 +201,7 @@ class Clock:
 
 
 def workers_of(service: Service, made: Created) -> list[Worker[Direct]]:
-    """Who holds the links of a session."""
+    """The workers who hold the links of a session."""
     return [
         Worker(Direct(service, made.id, link.partition("#")[2]), answers)
         for link, answers in zip(made.links, ANSWERS, strict=True)

@@ -1,4 +1,4 @@
-"""What the server reads, requests and opens."""
+"""The server of a committee: the messages it reads, its requests, and the totals it opens."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def public_and_shares() -> tuple[PublicKey, tuple[KeyShare, ...]]:
 
 
 def values_of(number: int, round_: int) -> Integers:
-    """What a worker adds in a round."""
+    """The values that a worker adds in a round."""
     drawn = np.random.default_rng([number, round_]).integers(0, SPEC.greatest + 1, SPEC.values)
     values: Integers = drawn.astype(np.int64)
     return values
@@ -237,5 +237,5 @@ class Star:
 def frame(
     phase: Phase, number: int, fields: Mapping[str, Any], payload: bytes = b"", round_: int = 0
 ) -> bytes:
-    """What a dishonest worker signs."""
+    """A message signed by a dishonest worker."""
     return written(TERMS, Place(round_, phase), number, SIGNING[number - 1], fields, payload)

@@ -113,7 +113,7 @@ def test_a_refusal_names_who_handed_a_frame_on() -> None:
     content = written(TERMS, PLACE, 2, keys(5)[2])
     with pytest.raises(SealedRefused, match="the server: the message's signature is invalid"):
         read_frame(TERMS, content, carrier="the server")
-    with pytest.raises(SealedRefused, match="somebody: the message's signature"):
+    with pytest.raises(SealedRefused, match="someone: the message's signature"):
         read_frame(TERMS, content)
 
 
@@ -125,7 +125,7 @@ def test_a_text_longer_than_the_frame_is_refused() -> None:
 
 @given(parts=st.lists(st.binary(max_size=20), max_size=6))
 def test_a_bundle_is_taken_apart_again(parts: list[bytes]) -> None:
-    assert unbundle(bundle(parts), "somebody") == parts
+    assert unbundle(bundle(parts), "someone") == parts
 
 
 @pytest.mark.parametrize("content", [b"\1", b"\1\0\0", b"\2\0\0\0x", b"\xff\xff\xff\xffx"])

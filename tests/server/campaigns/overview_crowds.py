@@ -21,7 +21,7 @@ def simulated(scenario: Scenario, policy: Policy, seed: int) -> Reports:
 
 
 def columns_of(reports: Reports, policy: Policy) -> Columns:
-    """What inference says about them."""
+    """The inferred truths of reports, and their certainty."""
     found = infer(reports, policy=policy)
     certainty = found.confidence if found.standard_error is None else found.standard_error
     assert certainty is not None

@@ -1,4 +1,4 @@
-"""What more answers would do: checked by having them come."""
+"""Predictions of the effect of more answers, checked against simulated answers."""
 
 from __future__ import annotations
 

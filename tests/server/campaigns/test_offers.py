@@ -1,4 +1,4 @@
-"""Who is shown a campaign, and which tasks a worker is given."""
+"""Access to a campaign, and the tasks given to a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may be told, and what is refused."""
+"""Webhooks and their addresses: accepted and refused."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def another(intake: Intake) -> Intake:
 
 
 def taken(writer: Writer, intakes: Sequence[Intake]) -> list[IntakeOutcome | BaseException]:
-    """What becomes of submissions that are handed over together."""
+    """The outcomes of submissions that are handed over together."""
 
     async def wait() -> list[IntakeOutcome | BaseException]:
         futures = [writer.take(intake) for intake in intakes]
@@ -93,14 +93,14 @@ def taken(writer: Writer, intakes: Sequence[Intake]) -> list[IntakeOutcome | Bas
 
 
 def counted(connection: Connection, id: str = "leaf") -> Counts:
-    """What the campaign's row says it has received."""
+    """The counts in the campaign's row."""
     stored = find_campaign(connection, id)
     assert stored is not None
     return stored.campaign.counts
 
 
 def recounted(connection: Connection, number: int) -> Counts:
-    """What there really is."""
+    """The counts of the stored rows."""
     rows = connection.execute(
         select(
             func.count(reports.c.worker.distinct()),

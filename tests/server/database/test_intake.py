@@ -1,4 +1,4 @@
-"""What only the database knows about a submission: each is stored once, or refused for a reason."""
+"""Checks of a submission in the database: each is stored once, or refused for a reason."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def reasons(outcomes: list[IntakeOutcome | BaseException]) -> list[Reason | None
 
 
 def stored_ids(database: Database) -> list[bytes]:
-    """What another connection sees."""
+    """The report ids that another connection sees."""
     with database.reading() as connection:
         return list(connection.execute(select(reports.c.report_id)).scalars())
 
@@ -281,7 +281,7 @@ def test_a_drivers_error_quotes_no_value(database: Database) -> None:
 
 
 def hammer(database: Database, servers: int, send: Callable[[Writer, int], Any]) -> list[Any]:
-    """What several servers on one database say, each asked by several threads."""
+    """The replies of several servers on one database, each called by several threads."""
     writers = [Writer(Database(database.url)) for _ in range(servers)]
     with ThreadPoolExecutor(servers * 3) as threads:
         asked = [

@@ -1,4 +1,4 @@
-"""What the service infers is what the command line infers from the exported file."""
+"""The service infers the same truths as the command line does from the exported file."""
 
 from __future__ import annotations
 

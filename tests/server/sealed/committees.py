@@ -76,7 +76,7 @@ def opened(
 
 @dataclass(frozen=True)
 class Sent:
-    """What a worker sends, and what it shows."""
+    """A worker's contribution, its id, and the receipt shown with it."""
 
     report_id: str
     receipt: str
@@ -217,7 +217,7 @@ class Holder:
         return kind
 
     def message(self, kind: str, number: int | None) -> bytes:
-        """What it would send."""
+        """The message that it would send."""
         if self._session is None:
             self._session = KeyholderSession(self.server.session(), keys_of(self.seat))
         if kind == "deal":

@@ -144,7 +144,7 @@ def test_a_server_that_starts_again_says_the_same_and_goes_on(quick: Service) ->
 
 
 def _compare_proposals(holder: Holder, proposed: dict[int, bytes]) -> None:
-    """What was proposed once is proposed to the byte by every server after."""
+    """Every later server repeats an earlier proposal byte by byte."""
     for number in (0, 1):
         with suppress(Refused):
             propose = holder.server.batch(number)[0]

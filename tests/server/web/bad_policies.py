@@ -163,7 +163,7 @@ _ORDINARY: list[tuple[str, Policy, str, Change]] = [
     ("a sample of a sample", SAMPLE, "mechanism", lambda d: d.update(mechanism={"name": "sampled", "answers": 1, "of": copy.deepcopy(d["mechanism"])})),
     ("nothing at all", LABELS, "format", lambda d: d.clear()),
 ]  # fmt: skip
-"""What is wrong, with which policy, the reason that is given, and how it came to be."""
+"""The fault, the policy, the reason given for refusal, and the change that makes the fault."""
 
 _BY_THE_LIBRARY = [
     ("a promise with a delta", "delta", make_policy(

@@ -1,4 +1,4 @@
-"""What tests of the whole interface share."""
+"""Fixtures shared by the tests of the whole interface."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ON_POSTGRESQL_IN_SLOW_RUNS = {
     "test_sample.py",
     "test_tokens.py",
 }
-"""What tests/server/campaigns tries on both databases beneath the routes."""
+"""Routes whose services tests/server/campaigns already tests on both databases."""
 
 
 @pytest.hookimpl(tryfirst=True)

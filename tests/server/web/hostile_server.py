@@ -41,7 +41,7 @@ FRESH = httpx.Limits(keepalive_expiry=0.3)
 """Connections are not used again when the server may be about to end them."""
 
 BUSY_TABLES = frozenset({"results", "deliveries", "rejections"})
-"""What the server itself may change at any time."""
+"""Tables that the server itself may change at any time."""
 
 
 class Hasty(ImpatientProtocol):
@@ -181,7 +181,7 @@ class Arena:
 
     @contextmanager
     def unharmed(self) -> Iterator[None]:
-        """What happens here changes nothing, and the server is as well as before."""
+        """Check that the block changes nothing, and that the server is as well as before."""
         self.await_rehearsals()
         with (
             closing(sqlite3.connect(self.file)) as before,

@@ -20,7 +20,7 @@ _HERE = Path(__file__).parent
 
 
 def node(script: Path, *arguments: str, feed: str = "") -> str:
-    """What a script prints, given a text to read."""
+    """The output of a script, given a text to read."""
     program = Path(playwright.__file__).parent / "driver" / "node"
     done = subprocess.run(
         [program, script, *arguments], input=feed, capture_output=True, text=True, timeout=120
@@ -30,12 +30,12 @@ def node(script: Path, *arguments: str, feed: str = "") -> str:
 
 
 def randomizer(*jobs: dict[str, Any]) -> list[Any]:
-    """What the randomiser makes of each job, in one process. Jobs: see `randomizer.mjs`."""
+    """The randomiser's result for each job, in one process. Jobs: see `randomizer.mjs`."""
     return _replies(_HERE / "randomizer.mjs", RANDOMIZER, jobs)
 
 
 def sealer(*jobs: dict[str, Any]) -> list[Any]:
-    """What the sealing module makes of each job, in one process. Jobs: see `sealer.mjs`."""
+    """The sealing module's result for each job, in one process. Jobs: see `sealer.mjs`."""
     return _replies(_HERE / "sealer.mjs", SEALER, jobs)
 
 

@@ -90,7 +90,7 @@ def inner(mechanism: Mechanism) -> Any:
 def submission(
     policy: Policy, worker: str, answers: Answers, tasks: Sequence[str], words: Scripted
 ) -> Submission:
-    """What the library makes of these words, task by task."""
+    """The submission that the library makes from these words, task by task."""
     mechanism = mechanism_of(policy)
     given = sorted(tasks if mechanism.hides_participation else answers)
     codes = answer_codes([answers.get(task) for task in given], policy.domain)

@@ -17,7 +17,7 @@ from sottovoce.server.web.settings import Settings
 
 
 def _get(prefix: str, path: str, **headers: str) -> httpx.Response:
-    """What a server that is reached under a prefix answers at a path."""
+    """The reply at a path of a server that is reached under a prefix."""
 
     async def ask() -> httpx.Response:
         app = build_app(Settings(Path("unused"), public_url=f"https://example.org{prefix}"))

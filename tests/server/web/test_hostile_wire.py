@@ -1,4 +1,4 @@
-"""What comes over the wire before anything is a request: broken HTTP, tricks, and patience."""
+"""Hostile bytes below the level of requests: broken HTTP, smuggling, and slow clients."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_chunk_that_lies_about_its_length_is_refused(arena: Arena) -> None:
 
 
 def test_a_body_of_another_request_is_not_a_request(arena: Arena) -> None:
-    """What a length covers stays a body, even if it reads like a request."""
+    """Bytes that Content-Length covers stay a body, even if they read like a request."""
     inner = (
         f"DELETE /api/v1/campaigns/{arena.ids['closed']} HTTP/1.1\r\nHost: x\r\n{_as(arena)}\r\n"
     )

@@ -38,7 +38,7 @@ class Sent:
 
 
 class Replay:
-    """What a real server sent, sent again; a test may change any of it."""
+    """Replays the replies of a real server; a test may change any of them."""
 
     def __init__(self, recorded: dict[str, Sent]) -> None:
         self.recorded, self.replies = recorded, dict(recorded)

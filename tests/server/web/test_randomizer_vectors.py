@@ -21,7 +21,7 @@ EACH = pytest.mark.parametrize("case", CASES, ids=[case["title"] for case in CAS
 
 @pytest.fixture(scope="module")
 def verified() -> dict[str, Any]:
-    """What the randomiser found out about every policy, by title."""
+    """The randomiser's verification of every policy, by title."""
     found = randomizer(
         *(
             {

@@ -84,7 +84,7 @@ SENDING = ("PUT", "/api/v1/campaigns/{campaign_id}/reports/{report_id}")
 FORECASTS = ("POST", "/api/v1/forecasts")
 OPEN_TO_ALL = [("GET", "/healthz"), ("GET", "/readyz")]
 SEALED = frozenset({"sealed", "rounds", "keyholders", "publish", "truths"})
-"""What follows a campaign's address where it must be sealed, or its truths published."""
+"""Path segments after a campaign's address that need it sealed, or its truths published."""
 
 SHORT = settings(
     max_examples=3, derandomize=True, deadline=None, database=None,
@@ -113,7 +113,7 @@ class World:
         return [each.get("state") for each in shown] == ["draft", "open"]
 
     def headers(self, schemes: list[str], receipt: str) -> dict[str, str]:
-        """What an operation asks to be shown."""
+        """The headers that an operation requires."""
         service = self._arena.service
         shown: dict[str, str] = {}
         for scheme in schemes:
@@ -133,7 +133,7 @@ class World:
         return shown
 
     def places(self, names: list[str], campaign: str) -> dict[str, str]:
-        """What stands in an address that leads somewhere."""
+        """Path parameters of an address that exists."""
         arena, found = self._arena, {"campaign_id": campaign, "report_id": self.report}
         if "token_id" in names:
             found["token_id"] = token_id(make_token(arena.service, "expendable"))
@@ -228,7 +228,7 @@ class LiveWorld(World):
         return self
 
     def is_whole(self) -> bool:
-        """What is asked of the two does not change them."""
+        """True: requests do not change the two sessions."""
         return True
 
     def headers(self, schemes: list[str], receipt: str) -> dict[str, str]:

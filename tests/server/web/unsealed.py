@@ -1,4 +1,4 @@
-"""What keyholders whose private keys are known find in a contribution."""
+"""The content of a contribution, read with the private keys of its keyholders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ballot_of", "shares_of"]
 
 
 def shares_of(policy: Policy, submission: str, keys: Sequence[FixedKeys]) -> Elements:
-    """What each keyholder finds in its share, one row a seat, after checking the signature."""
+    """The content of each keyholder's share, one row a seat, after checking the signature."""
     read = read_envelope(
         submission.encode("ascii"), lambda body: str(body["key"]), culprit="", extra={"shares"}
     )

@@ -56,7 +56,7 @@ MinimumOption = Annotated[
 LayoutOption = Annotated[
     Layout | None,
     typer.Option(
-        help="Which sums to compute: votes for labels; sum or histogram (robust) for numbers.",
+        help="Sums to compute: votes for labels; sum or histogram (robust) for numbers.",
         show_default=False,
     ),
 ]
@@ -69,7 +69,7 @@ def sealing_from(
     minimum: int | None,
     layout: Layout | None,
 ) -> Sealing | None:
-    """Who opens the totals, from options; None if the campaign is not sealed."""
+    """The keyholders and sums of a sealed campaign, from options; None if it is not sealed."""
     if not sealed:
         given = {
             "--keyholder": cards,

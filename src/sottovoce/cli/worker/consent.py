@@ -156,7 +156,7 @@ def _whom_to_trust(offer: Offer) -> Iterator[str]:
 
 
 def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
-    """What is sent, who can read it, and what is opened."""
+    """Lines about the data sent, its readers, and the totals that are opened."""
     yield "SENT FROM THIS MACHINE: your raw answers, split into pieces and sealed here."
     yield (
         f"Each of {sealed.seats} keyholders can open one piece, which reveals nothing. To read an "

@@ -153,7 +153,7 @@ def names_out(names: pa.Array) -> bytes:
 
 
 def names_in(cell: bytes) -> pa.Array:
-    """The task names of such a cell."""
+    """The task names in a cell made by `names_out`."""
     import pyarrow as pa
 
     return pa.ipc.open_stream(cell).read_all().column("task").combine_chunks()

@@ -61,7 +61,7 @@ class NoisedRounds(StrEnum):
 
 
 class SessionMode(StrEnum):
-    """What is opened."""
+    """The sums that are opened."""
 
     noised = "noised"
     log_odds = "log_odds"
@@ -96,7 +96,7 @@ SuiteOption = Annotated[
 ]
 ModeOption = Annotated[
     SessionMode,
-    typer.Option(help="What is opened. Only noised has a guarantee; the others leak labels."),
+    typer.Option(help="Sums to open. Only noised has a guarantee; the others leak labels."),
 ]
 EpsilonOption = Annotated[
     float | None, typer.Option(metavar="EPSILON", help="noised: privacy loss per answer.")

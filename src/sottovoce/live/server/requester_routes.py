@@ -36,7 +36,7 @@ class LiveAskedBody(Asked):
     labels: list[str] = Field(description="The labels of an answer.", examples=[["no", "yes"]])
     suite: Literal["masked", "damgard_jurik"] = Field(description="How sums are sealed.")
     mode: Literal["as_published", "log_odds", "noised"] = Field(
-        description="What is opened. Only `noised` has a guarantee."
+        description="The sums that are opened. Only `noised` has a guarantee."
     )
     workers: int = Field(
         description="How many links are made. The session starts when all workers have joined."
@@ -212,7 +212,7 @@ class LiveRoundBody(BaseModel):
 
 
 class TranscriptBody(BaseModel):
-    """What the server has seen: the terms of the EM and every opened total."""
+    """Everything the server has seen: the terms of the EM and every opened total."""
 
     format: str = Field(examples=["sottovoce-transcript/1"])
     em: dict[str, Any]

@@ -141,7 +141,7 @@ def _accepted(
 def _compared(
     drawn: npt.NDArray[np.int64], words: Words, shape: Fraction
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which words are certainly below a(k), and which are too near to decide.
+    """Masks of the words that are certainly below a(k), and of those too near to decide.
 
     k quotients and k products have a relative error of less than k 2⁻⁵².
     """

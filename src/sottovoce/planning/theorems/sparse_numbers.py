@@ -133,7 +133,7 @@ def null_response_error(setting: SparseSetting) -> ExpectedError:
     A report is y with probability other + s (keep − other) P(answer = y), with keep and other the
     two probabilities of P4 eq. 8. Given that they are not NULL they follow this law, scaled. Their
     number K is binomial; given K they are independent, so the mean has this law's bias and its
-    variance times E[1/K]. A task without such a report is left out.
+    variance times E[1/K]. A task where every report is NULL is left out.
     """
     keep = keep_probability(setting.epsilon, len(setting.values))
     other = keep * math.exp(-setting.epsilon)

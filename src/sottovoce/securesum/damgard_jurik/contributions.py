@@ -220,7 +220,7 @@ class Gathered:
 
     @property
     def members(self) -> frozenset[int]:
-        """Who contributed."""
+        """The numbers of the workers who contributed."""
         return frozenset(self.contributions)
 
     @cached_property

@@ -183,7 +183,7 @@ def _primes_for(bits: int) -> npt.NDArray[np.int64]:
 
 
 def _sieved(first: int, window: int, primes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which q = first + 2k, k < window, have no factor here, and neither has 2q + 1.
+    """A mask of the q = first + 2k, k < window, where neither q nor 2q + 1 has a factor here.
 
     q = first + 2k is divisible by r where k = -first / 2 (mod r), and 2q + 1 where k = -(2 first +
     1) / 4. (r + 1) / 2 is the inverse of 2.

@@ -19,7 +19,7 @@ MOST_NOISED = 10
 
 
 class Mode(StrEnum):
-    """What is opened, and so the privacy loss."""
+    """The sums that are opened. They determine the privacy loss."""
 
     AS_PUBLISHED = "as_published"
     """Every log-likelihood of every round (P2, protocol 1): labels can be computed from it."""

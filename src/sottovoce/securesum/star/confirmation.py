@@ -117,7 +117,7 @@ def check_confirm(reply: SignedFrame, proposed: ProposedSet) -> None:
 
 
 def confirms_content(proposed: ProposedSet, confirms: Mapping[int, SignedFrame]) -> bytes:
-    """What workers see before they open: the confirmations of the first `threshold`."""
+    """The bytes that workers see before they open: confirmations of the first `threshold`."""
     first = sorted(confirms)[: proposed.start.terms.threshold]
     return bundle([confirms[number].content for number in first])
 

@@ -145,7 +145,7 @@ def read_frame(
     A refusal names the expected sender, or the `carrier` who forwarded it, or, if neither is known,
     nobody in particular.
     """
-    culprit = carrier or ("somebody" if sender is None else party(sender))
+    culprit = carrier or ("someone" if sender is None else party(sender))
     head = _SIGNATURE + _LENGTH.size
     if len(content) < head:
         raise SealedRefused(culprit, "the message is too short")

@@ -84,7 +84,7 @@ def certainty_of(columns: Columns, domain: Domain) -> Certainty | None:
 
 
 def is_decided(columns: Columns, domain: Domain) -> npt.NDArray[np.bool_]:
-    """Which truths are settled; those that are not finite are not."""
+    """A mask of the settled truths; those that are not finite are not settled."""
     if columns.is_numeric:
         return np.asarray(columns.certainty <= threshold_of(domain), np.bool_)
     return np.asarray(columns.certainty >= CONFIDENT, np.bool_)
@@ -177,7 +177,7 @@ def _more_labels(
 
 
 def _drift(columns: Columns, labels: int) -> float | None:
-    """What a report adds to the log-odds of a true label, on average over all reports."""
+    """The mean gain in the log-odds of a true label per report, over all reports."""
     known = np.isfinite(columns.certainty)
     reports = float(columns.answers[known].sum())
     counts = np.bincount(columns.truth[known], minlength=labels) + 1.0

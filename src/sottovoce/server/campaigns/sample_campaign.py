@@ -77,7 +77,7 @@ LEAVES = {
     ),
 }
 PLACES = (
-    "by the gate", "under the bridge", "on the bench", "beside the pond", "in the long grass",
+    "by the gate", "under the bridge", "on the bench", "near the pond", "in the long grass",
     "on the steps", "near the well", "in the ditch", "by the fountain", "on the playground",
     "behind the kiosk", "at the crossing", "in the rose bed", "along the wall", "on the lawn",
 )  # fmt: skip

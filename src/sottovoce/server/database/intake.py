@@ -116,7 +116,7 @@ def held_campaigns(
 
 
 def erased_among(connection: Connection, campaign: int, ids: list[bytes]) -> set[bytes]:
-    """Which of these reports their workers have deleted."""
+    """The reports among these that their workers have deleted."""
     if _is_postgresql(connection):
         (rows,) = _together(connection, [(_ERASED_ANY, campaign, ids)])
     else:

@@ -192,7 +192,7 @@ def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
 
 
 def gone(connection: Connection, ids: Collection[str]) -> set[str]:
-    """Which of these campaigns no longer exist."""
+    """The campaigns among these that no longer exist."""
     found = connection.execute(select(campaigns.c.id).where(campaigns.c.id.in_(ids))).scalars()
     return set(ids) - set(found)
 

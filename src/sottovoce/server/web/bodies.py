@@ -153,7 +153,7 @@ class SealedBody(Asked):
         10, ge=2, le=MOST_MINIMUM, description="The fewest contributions in an opened total."
     )
     layout: Literal["votes", "sum", "histogram"] | None = Field(
-        None, description="What is added up. Default: votes for labels, sums for numbers."
+        None, description="The values added up. Default: votes for labels, sums for numbers."
     )
     size: int | None = Field(
         None, ge=2, le=MOST_STEPS, description="Steps of a sum, or bins of a histogram."
@@ -178,7 +178,8 @@ class PrivacyBody(Asked):
 
     epsilon: float = Field(gt=0, examples=[1.0])
     unit: Literal["answer", "worker"] = Field(
-        "answer", description="What epsilon covers: each answer, or all answers of a worker."
+        "answer",
+        description="Unit that epsilon covers: each answer, or all answers of a worker.",
     )
     delta: float = Field(0.0, ge=0, lt=1)
     answers: int = Field(ge=1, le=MOST_ANSWERS, description="The most answers of a worker.")

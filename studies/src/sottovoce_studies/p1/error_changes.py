@@ -19,7 +19,7 @@ from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Source
 from sottovoce_studies.p1.layers import OURS, PUBLISHED, errors_at, most_answers, two_layer
-from sottovoce_studies.paper_tables import BAND, beside, curve, printed
+from sottovoce_studies.paper_tables import BAND, compared_row, curve, printed
 from sottovoce_studies.study import Outcome, Row, Size
 
 __all__ = [
@@ -156,7 +156,7 @@ def rows(table: str, seen: Mapping[float, Seen], *, compared: bool = True) -> It
     for epsilon, at in seen.items():
         for method in PUBLISHED:
             place: Row = {"part": part, "epsilon": epsilon, "method": method}
-            row = beside(place, at.change(method), figures.number(method, epsilon))
+            row = compared_row(place, at.change(method), figures.number(method, epsilon))
             yield row if compared else {**row, "difference": None}
     for title, methods in (("as published", PUBLISHED), ("ours on the same answers", OURS)):
         for epsilon, at in seen.items():

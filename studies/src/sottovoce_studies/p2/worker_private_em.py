@@ -15,7 +15,7 @@ from sottovoce.planning.trials import Spread, trial_seed
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.p2.crowds import GoldTasks, PaperCrowd
 from sottovoce_studies.p2.em_trials import EXPONENTS, PARAMETERS, trial
-from sottovoce_studies.paper_tables import beside, printed
+from sottovoce_studies.paper_tables import compared_row, printed
 from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 
 __all__ = ["DRAWN", "DUCHENNE", "STUDY", "falls", "judge"]
@@ -86,11 +86,11 @@ def table_1(name: str, trials: Sequence[Trial]) -> Iterator[Row]:
     place = {"part": "P2 Table 1: accuracy", "data": name}
     for method in methods if trials else ():
         [paper] = table.column(method) if name == DUCHENNE else [None]
-        yield beside({**place, "what": method}, mean(trials, method), paper)
+        yield compared_row({**place, "what": method}, mean(trials, method), paper)
     for k in (0, 1, ENOUGH, EXPONENTS[-1]) if trials else ():
         seen = Spread.of([each["scales"][k]["accuracy"] for each in trials])
         [paper] = table.column("private EM") if name == DUCHENNE else [None]
-        yield beside({**place, "what": f"private EM, L = {power(k)}"}, seen, paper)
+        yield compared_row({**place, "what": f"private EM, L = {power(k)}"}, seen, paper)
 
 
 def mean(trials: Sequence[Trial], what: str) -> Spread:
@@ -113,7 +113,7 @@ def _data(name: str, trials: Sequence[Trial]) -> Iterator[Row]:
     for column, seen in ours.items():
         place = {"part": "P2 §6.1: the data", "data": name, "what": column}
         [paper] = printed("P2 data").column(column)
-        yield beside(place, seen, paper)
+        yield compared_row(place, seen, paper)
 
 
 def _scales(name: str, trials: Sequence[Trial]) -> Iterator[Row]:

@@ -25,7 +25,7 @@ from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT, Contest
 from sottovoce_studies.p4.crowds import AlikeCrowd, errors
-from sottovoce_studies.paper_tables import beside, curve, printed, spread_by
+from sottovoce_studies.paper_tables import compared_row, curve, printed, spread_by
 from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
 
 __all__ = ["LP", "MF", "OURS", "RR", "STUDY", "Case", "cases", "formulas", "judge"]
@@ -166,7 +166,7 @@ def simulated_rows(case: Case, seen: Seen) -> Iterator[Row]:
             "truth": crowd.truth,
             "sparsity": crowd.sparsity,
         }
-        row = {**beside(place, error), CONSTANT: seen[CONSTANT].mean}
+        row = {**compared_row(place, error), CONSTANT: seen[CONSTANT].mean}
         if name == "MF" or (name in THEOREMS and crowd.sparsity == WORKED):
             broken = is_above(error, printed_bound(name))
             row |= {"bound": printed_bound(name), "bound holds": "no" if broken else "yes"}

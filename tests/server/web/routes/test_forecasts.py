@@ -73,7 +73,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"ability": "careful"}, "ability"),
     ({"colour": 1}, "colour"),
 ]
-"""What is changed, and the field that is named: of one server, which takes its time to start."""
+"""Changes, and the field that the error names. They share one server, which is slow to start."""
 
 
 def test_a_question_that_makes_no_sense_names_its_field(server: Served) -> None:

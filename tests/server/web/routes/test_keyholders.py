@@ -38,7 +38,7 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 
 def sealing(**others: Any) -> dict[str, Any]:
-    """What a draft says of its privacy."""
+    """The privacy section of a draft."""
     sealed = {"keyholders": [card.as_json() for card in cards()], "minimum": 3, **others}
     return {"epsilon": 40.0, "answers": 5, "mechanism": "sealed-sum", "sealed": sealed}
 

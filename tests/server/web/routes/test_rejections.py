@@ -1,4 +1,4 @@
-"""What a requester learns about refused reports, over HTTP: how many, and why."""
+"""Refused reports as a requester sees them over HTTP: how many, and why."""
 
 from __future__ import annotations
 
