@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 KEYWORDS = frozenset({
-    "bad_rows", "checkpoint", "clip", "columns", "domain", "engine", "force", "format",
-    "gold_columns", "hide_participation", "labels", "master", "max_rounds", "memory", "method",
-    "policy", "range", "repeats",
-    "sample", "seed", "unit",
+    "allow_http", "bad_rows", "checkpoint", "clip", "columns", "domain", "engine", "force",
+    "format", "gold_columns", "hide_participation", "labels", "master", "max_rounds", "memory",
+    "method", "policy", "range", "repeats", "sample", "seed", "unit",
 })  # fmt: skip
 """Keywords of the library that are options of commands, under the same name."""
 

@@ -30,14 +30,12 @@ def checked_address(url: object, *, allow_http: bool = False) -> str:
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
             "the server's address contains a user name, a question mark or a #; give only the "
-            "part like "
-            "https://host/path"
+            "part like https://host/path"
         )
     if parts.scheme == "http" and not (allow_http or is_this_machine(host)):
         raise UsageError(
             f"{host} is reached over plain http, where anyone on the way can read and change "
-            "everything; use "
-            "https, or allow http explicitly (--allow-http, allow_http=True)"
+            "everything; use https, or pass allow_http=True"
         )
     return f"{parts.scheme}://{_place(host, parts.port, parts.scheme)}{parts.path.rstrip('/')}"
 

@@ -116,8 +116,7 @@ class KeyholderClient:
                 raise SealedRefused(
                     "the server",
                     "it has another message of this keyholder for the same step; the keys are "
-                    "used on another "
-                    "machine, or this folder is an old copy",
+                    "used on another machine, or this folder is an old copy",
                 ) from None
             raise
 

@@ -23,8 +23,7 @@ class LogDamaged(DataError):  # noqa: N818 - reads as the fact it states
     def __init__(self, path: str, *, line: int, fault: str) -> None:
         super().__init__(
             f"line {line:,}: {fault}; this keyholder's confirmations and openings are no longer "
-            "known, so it must not "
-            "continue in this campaign; tell the others",
+            "known, so it must not continue in this campaign; tell the others",
             file=path,
         )
         self.line, self.fault = line, fault

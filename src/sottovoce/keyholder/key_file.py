@@ -161,8 +161,7 @@ def _read(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise UsageError(
             f"{folder} has no keyholder's keys; make them with `sottovoce keyholder init`, or "
-            "give their folder "
-            "with --folder"
+            "give their folder with --folder"
         ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from None

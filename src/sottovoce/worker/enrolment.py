@@ -94,8 +94,7 @@ class Enrolment:
         except (ValueError, KeyError, TypeError, UsageError):
             raise DataError(
                 "this file was changed or damaged; restore it from a copy, because without it "
-                "reports to this "
-                "campaign can be neither seen nor deleted",
+                "reports to this campaign can be neither seen nor deleted",
                 file=str(folder / FILE),
             ) from None
         return cls(folder, link.requester, link.campaign, receipt, policy)

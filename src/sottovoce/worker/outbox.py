@@ -127,7 +127,6 @@ def _parsed(file: Path, content: bytes) -> Parcel:
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(
             "this file was changed or damaged; restore it from a copy, or delete it together "
-            "with its "
-            "reports",
+            "with its reports",
             file=str(file),
         ) from None

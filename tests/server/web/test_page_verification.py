@@ -243,7 +243,7 @@ def test_what_is_no_link_is_refused_and_not_quoted(link: str) -> None:
 
 
 def test_plain_http_to_another_machine_must_be_allowed() -> None:
-    with pytest.raises(UsageError, match="--allow-http"):
+    with pytest.raises(UsageError, match="allow_http=True"):
         check_page("http://host.example/c/leaf0")
 
 

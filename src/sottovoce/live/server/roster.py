@@ -98,8 +98,7 @@ def _started(service: Service, id: str) -> bool:
         raise Refused(
             Reason.NOT_OPEN,
             f"{len(joined)} workers have joined, but a session needs {FEWEST_MEMBERS}; with two, "
-            "each would know the "
-            "other's part of a sum",
+            "each would know the other's part of a sum",
         )
     offer = SessionDraft.of_json(stored.offer)
     # Done here: calibrating noise may take seconds, and the writer must stay free.

@@ -134,8 +134,7 @@ def _check_release(service: Service, campaign: Campaign) -> None:
         raise Refused(
             Reason.MALFORMED,
             "the policy pins another server's key, so keyholders would refuse this server; "
-            "create the "
-            "draft here",
+            "create the draft here",
             field="policy",
         )
 
