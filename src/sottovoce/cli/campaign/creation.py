@@ -76,7 +76,10 @@ def create(
     setting: options.SettingOption = None,
     show_draw: Annotated[
         options.ShowDraw,
-        typer.Option(help="When workers see their randomised reports: before or after sending."),
+        typer.Option(
+            help="When the worker page shows the randomised reports: before or after sending. "
+            "`sottovoce answer` always shows them after sending."
+        ),
     ] = options.ShowDraw.before_send,
     policy: Annotated[
         Path | None, options.file_option("Use this policy instead of making one.")
