@@ -36,7 +36,9 @@ def guarantee(
     label_count: Annotated[
         int | None, typer.Option(help="Number of labels, without their names.")
     ] = None,
-    domain: options.DomainOption = None,
+    domain: Annotated[
+        str | None, options.domain_option("A new policy needs it, or --label-count.")
+    ] = None,
     answers_per_worker: options.AnswersPerWorkerOption = None,
     unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,

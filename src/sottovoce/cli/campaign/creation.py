@@ -101,6 +101,11 @@ def create(
 ) -> None:
     """Create a campaign from TASKS: its question, possible answers and guarantee.
 
+    --epsilon and one of --labels, --scale and --range are required, unless there is a --policy. The
+    default mechanism is randomized-response for labels (subset-selection for 10 to 63), and
+    piecewise for numbers. With --hide-participation it is null-randomized-response (for 10 to 63
+    labels and for numbers subset-selection).
+
     Prints the campaign's ID. The campaign is a draft until you open it; then its tasks and its
     guarantee are fixed.
     """
