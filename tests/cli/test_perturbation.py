@@ -144,7 +144,7 @@ def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
         ((*RR[:3], "inf"), "epsilon must be above 0 and finite, not inf"),
         ((*RR, "--delta", "1"), "delta must be at least 0 and below 1, not 1"),
         ((*RR, "--delta", "nan"), "delta must be at least 0 and below 1, not nan"),
-        ((*RR, "--set", "size=1"), "no parameter 'size' to set"),
+        ((*RR, "--set", "size=1"), "no parameter 'size'"),
         ((*RR, "--set", "calibration=sound"), "not calibration"),
         ((*RR, "--set", "domain=x"), "not domain"),
         ((*RR, "--set", "size"), "--set takes NAME=VALUE"),
