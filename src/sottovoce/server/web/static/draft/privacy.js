@@ -145,7 +145,7 @@ const MOST_MINIMUM = 1_000_000;
 
 const PROTECTIONS = [
   { value: "device", name: "Randomised on each device", hint: "Answers are changed at random before they are sent. This needs no trusted party, and truths improve while reports arrive." },
-  { value: "sealed", name: "Sealed: shared among keyholders", hint: "Only one total over all workers is opened, once, after closing. As a rule this gives far fewer errors at the same guarantee. It needs three organisations that would not all collude, and each must run one command." },
+  { value: "sealed", name: "Sealed: shared among keyholders", hint: "Only one total over all workers is opened, once, after closing. With many answers per task this gives fewer errors at the same guarantee. It needs three organisations that would not all collude, and each must run one command." },
 ];
 /** @type {{value: Draft["layout"], name: string, hint: string}[]} */
 const LAYOUTS = [
