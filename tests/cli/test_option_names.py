@@ -26,6 +26,10 @@ MATHS = ("engines", "files", "inference", "mechanisms", "planning", "privacy", "
             "a sample needs unit=Unit.WORKER: drop sample=",
             "a sample needs --unit worker: drop --sample",
         ),
+        (
+            "list them: domain=Domain.ordinal([...])",
+            "list them: --domain ordinal:low,mid,high",
+        ),
         ("drop calibration=Calibration.AS_PUBLISHED", "drop --as-published"),
         (
             "RandomizedResponse(labels=3) and colour=red",

@@ -15,7 +15,7 @@ _AS_PUBLISHED = "calibration=Calibration.AS_PUBLISHED"
 _KEYWORD = re.compile(
     r"(?<![\w.,=-])(?P<name>[a-z_]+)="
     r"(?:True\b|(?P<number>N)\b|\"(?P<text>[^\"\n]*)\"|[A-Z]\w*\.(?P<member>[A-Z_]+)"
-    r"|\{(?P<pairs>[^}]*)\}|Domain\.numeric\((?P<range>[^)]*)\)|(?![\w'\"(\[]))"
+    r"|\{(?P<pairs>[^}]*)\}|Domain\.numeric\((?P<range>[^)]*)\)|(?P<ordinal>Domain\.ordinal\(\[\.{3}\]\))|(?![\w'\"(\[]))"
 )
 _PAIR = re.compile(r'"(\w+)": "([^"]*)"')
 
@@ -42,4 +42,6 @@ def _option(keyword: re.Match[str]) -> str:
         value = ",".join(f"{role}={column}" for role, column in _PAIR.findall(keyword["pairs"]))
     if keyword["range"]:
         value = "numeric:" + "..".join(keyword["range"].split(", "))
+    if keyword["ordinal"]:
+        value = "ordinal:low,mid,high"
     return f"--{name.replace('_', '-')} {value}".rstrip()
