@@ -17,17 +17,19 @@ _KEYWORD = re.compile(
     r"(?:True\b|(?P<number>N)\b|\"(?P<text>[^\"\n]*)\"|[A-Z]\w*\.(?P<member>[A-Z_]+)"
     r"|\{(?P<pairs>[^}]*)\}|Domain\.numeric\((?P<range>[^)]*)\)|(?P<ordinal>Domain\.ordinal\(\[\.{3}\]\))|(?![\w'\"(\[]))"
 )
+_LINK = re.compile(r"this is not an? \w+ link, which looks like \S+$")
 _PAIR = re.compile(r'"(\w+)": "([^"]*)"')
 
 
 def with_options(message: str) -> str:
-    """The message as a command prints it.
+    """The message as a command prints it; about a link, with a hint for the shell.
 
     >>> with_options('choose with repeats=, or pass bad_rows="drop", unit=Unit.WORKER, force=True')
     'choose with --repeats, or pass --bad-rows drop, --unit worker, --force'
     >>> with_options('columns={"worker": "who", "task": "…"}, domain=Domain.numeric(LOW, HIGH)')
     '--columns worker=who,task=…, --domain numeric:LOW..HIGH'
     """
+    message = _LINK.sub(r"\g<0>; in a shell put it in quotes", message)
     return _KEYWORD.sub(_option, message.replace(_AS_PUBLISHED, "--as-published"))
 
 
