@@ -191,7 +191,7 @@ def _is_one_line(error: SottovoceError, words: str) -> None:
 
 def test_a_file_with_another_name_is_not_suggested(written: Write) -> None:
     path = written(HEADER + "w,t,a\n", "n.csv")
-    with pytest.raises(DataError, match="there is no such file$"):
+    with pytest.raises(DataError, match=r"there is no such file$"):
         read_reports(path.with_name("missing.csv"))
 
 

@@ -34,8 +34,8 @@ class ReportEngine(StrEnum):
 OutputOption = Annotated[
     str | None,  # pathlib does not support hdfs://…
     options.output_option(
-        "Required. Write reports to this .csv, .tsv, .jsonl or .parquet file; with --engine spark, "
-        "to this new folder."
+        "Write reports to this .csv, .tsv, .jsonl or .parquet file; with --engine spark, to this "
+        "new folder. Required."
     ),
 ]
 PolicyOption = Annotated[Path | None, options.file_option("Use this policy instead of making one.")]
