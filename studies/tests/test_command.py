@@ -98,7 +98,7 @@ def test_a_real_study_prints_its_table_and_verdict_and_writes_files(
     with (tmp_path / "out" / "calibration.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {"part", "epsilon", "error", "limit", "met"} <= set(rows[0])
-    assert "How often a confidence is right" in (tmp_path / "out" / "report.html").read_text()
+    assert "Reliability of confidences" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_studies_are_printed_one_by_one_and_their_verdicts_at_the_end(

@@ -80,5 +80,5 @@ def test_numbers_weigh_by_their_distance_from_the_truths() -> None:
 
 
 def test_answers_without_published_truths_weigh_nothing_and_say_so() -> None:
-    with pytest.raises(UsageError, match="whose truth is published"):
+    with pytest.raises(UsageError, match="no answer is to a task with a published truth"):
         own_weight({"a": "yes"}, {"b": "yes"}, LABELS)

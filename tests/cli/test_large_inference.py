@@ -90,7 +90,7 @@ REFUSED = {
     "ties": (["-o", "out", "--ties", "random"], "--ties does not work with --engine chunked"),
     "format": (["-o", "out", "--format", "csv"], "--format does not work with --engine chunked"),
     "weights": (["-o", "out", "--weights", "w.csv"], "--weights does not work with --engine"),
-    "master": (["-o", "out", "--master", "local"], "a Spark master and Spark settings need --engine"),
+    "master": (["-o", "out", "--master", "local"], "a Spark master and Spark settings need"),
     "method": (["-o", "out", "-m", "aware-labels"], "aware-labels models the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
 }  # fmt: skip

@@ -160,7 +160,7 @@ def test_an_epsilon_above_the_mechanisms_limit_is_noted(call: Run, answers: Path
         ((*RR[:3], "inf"), "--epsilon takes a number above 0, not 'inf'"),
         ((*RR, "--delta", "1"), "delta must be at least 0 and below 1, not 1"),
         ((*RR, "--delta", "nan"), "delta must be at least 0 and below 1, not nan"),
-        ((*RR, "--set", "size=1"), "no parameter 'size' to set"),
+        ((*RR, "--set", "size=1"), "no parameter 'size'"),
         ((*RR, "--set", "calibration=sound"), "not calibration"),
         ((*RR, "--set", "domain=x"), "not domain"),
         ((*RR, "--set", "size"), "--set takes NAME=VALUE"),

@@ -273,10 +273,16 @@ def test_epsilon_and_delta_are_two_ways_along_one_curve(followed: Case, unit: Un
             assert mechanism.delta(epsilon * (1 - 1e-6), answers, unit) > delta * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("unit", ["worker", "answer"])
-def test_a_text_is_not_taken_for_a_unit(unit: Any, case: Case) -> None:
-    with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+@pytest.mark.parametrize("unit", Unit)
+def test_a_unit_may_be_given_by_its_name(unit: Unit, case: Case) -> None:
+    assert case.mechanism.guarantee(3, unit.value) == case.mechanism.guarantee(3, unit)
+    assert case.mechanism.delta(0.5, 3, unit.value) == case.mechanism.delta(0.5, 3, unit)
+
+
+def test_another_text_is_not_taken_for_a_unit(case: Case) -> None:
+    unit: Any = "workers"
+    with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker', not 'workers'"):
         case.mechanism.guarantee(3, unit)
     if not isinstance(case.mechanism, PublishedFactorization):  # whose delta is 1 anyway
-        with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+        with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker'"):
             case.mechanism.delta(0.5, 3, unit)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 CHECKED = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
            "docs", "src", "studies", "tests", "benchmarks", "website", ".github")  # fmt: skip
 SUFFIXES = (".py", ".pyi", ".md", ".html", ".js")
-OWN = (Path(__file__), Path(__file__).with_name("test_prose.py"))
+OWN = (Path(__file__).resolve(), Path(__file__).resolve().with_name("test_prose.py"))
 """These quote what they look for."""
 
 IDIOMS = {
@@ -88,7 +88,11 @@ def text_findings(text: str) -> Iterator[tuple[int, str, str]]:
 def _files(path: Path) -> Iterator[Path]:
     found = path.rglob("*") if path.is_dir() else [path]
     for file in found:
-        if file.suffix in SUFFIXES and file not in OWN and "node_modules" not in file.parts:
+        if (
+            file.suffix in SUFFIXES
+            and file.resolve() not in OWN
+            and "node_modules" not in file.parts
+        ):
             yield file
 
 

@@ -13,10 +13,11 @@ pytestmark = pytest.mark.filterwarnings("default")  # warnings of Jupyter's own 
 
 
 def needs(path: Path) -> Any:
-    no_java = "spark" in path.stem and shutil.which("java") is None
-    return pytest.param(
-        path, id=path.stem, marks=[pytest.mark.skipif(no_java, reason="Spark needs Java 17")]
-    )
+    marks = []
+    if "spark" in path.stem:  # its engine has tests of its own, which start one cluster
+        no_java = shutil.which("java") is None
+        marks = [pytest.mark.slow, pytest.mark.skipif(no_java, reason="Spark needs Java 17")]
+    return pytest.param(path, id=path.stem, marks=marks)
 
 
 @pytest.mark.parametrize("path", [needs(path) for path in NOTEBOOKS])

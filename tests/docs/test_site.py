@@ -9,6 +9,7 @@ from pathlib import Path
 
 import markdown
 import pytest
+from filelock import FileLock
 from website.build import build
 from website.built import BuiltPage, external_assets, faults, read_pages
 from website.llms import first_sentence
@@ -28,9 +29,13 @@ PIXEL = base64.b64encode(b"\x89PNG").decode()
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site") / "site"
-    build(folder)
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The site, built once for all processes of the run."""
+    place = tmp_path_factory.getbasetemp()
+    folder = (place if worker_id == "master" else place.parent) / "documentation-site"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            build(folder)
     return folder
 
 

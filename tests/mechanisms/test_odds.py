@@ -29,7 +29,7 @@ def sentence(name: str, domain: Domain, target: Target) -> str:
             "randomized-response",
             Domain.categorical("ab"),
             Target(math.log(3)),
-            "Of 100 workers with the same answer 75 send it and 25 send another label.",
+            "Of 100 workers with the same answer 75 send it and 25 send the other label.",
         ),
         (
             "randomized-response",

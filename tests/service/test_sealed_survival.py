@@ -90,7 +90,7 @@ def test_killed_as_the_last_keyholders_confirm_a_sealed_campaign_is_opened_all_t
     with ForkedServer(tmp_path, forker) as server:
         survive(server, lambda kind, seat: (kind, seat) == ("confirm", 3))
     code, said = forker.run("db", "check", "--data", str(server.data), folder=tmp_path)
-    assert (code, "is sound" in said) == (0, True), said
+    assert (code, "is consistent" in said) == (0, True), said
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_one_of_four_servers_is_killed_and_nothing_acknowledged_is_lost_or_doubl
         assert {sites[2].put(parcel) for parcel in crowd.acknowledged[::10]} == {REPLAYED}
     assert crowd.refusals <= {UNAVAILABLE}
     code, said = forker.run("db", "check", "--database-url", empty_postgresql, folder=tmp_path)
-    assert (code, "is sound" in said) == (0, True), said
+    assert (code, "is consistent" in said) == (0, True), said
 
 
 @pytest.mark.slow

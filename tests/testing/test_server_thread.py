@@ -126,4 +126,4 @@ def test_without_the_servers_libraries_it_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("NotInstalled a server for tests needs fastapi")
-    assert "sottovoce[server]" in done.stdout
+    assert "[server]" in done.stdout

@@ -143,5 +143,5 @@ def test_a_plan_without_keyholders_is_not_sealed_under() -> None:
 
 def test_what_is_missing_is_said_before_anything_is_asked(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(NotInstalled, match=r"sottovoce\[secure\]"):
+    with pytest.raises(NotInstalled, match=r"\[secure\]"):
         check_sealing(committee_of(VOTES))

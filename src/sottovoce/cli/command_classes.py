@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand
@@ -20,15 +20,17 @@ from sottovoce.errors import UsageError
 
 OPTION = "--epsilon"
 
-EpsilonsOption = Annotated[
-    list[str] | None,
-    typer.Option(
+
+def epsilons_option(default: Sequence[float]) -> Any:
+    """`--epsilon` with one or several numbers."""
+    numbers = " ".join(f"{epsilon:g}" for epsilon in default)
+    return typer.Option(
         OPTION,
         metavar="EPSILON",
-        help="Privacy loss, one or several: 0.5 1 2, or 0.5,1,2. Smaller is more private.",
+        help="Privacy loss, one or several: 0.5 1 2, or 0.5,1,2. Smaller is more private. "
+        f"Default: {numbers}.",
         show_default=False,
-    ),
-]
+    )
 
 
 class PlainCommand(TyperCommand):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,10 @@ SEALED_WARNING = "This hides little: opened sums have hardly any noise at this e
 SMALLEST = 1e-12
 """A smaller delta gets no row."""
 
+HEADER = ("unit", "epsilon", "delta", "")
+
+_PAPER = re.compile(r"^(?=P\d )")
+
 
 def guarantee(
     policy: options.PolicyArgument = None,
@@ -36,7 +41,9 @@ def guarantee(
     label_count: Annotated[
         int | None, typer.Option(help="Number of labels, without their names.")
     ] = None,
-    domain: options.DomainOption = None,
+    domain: Annotated[
+        str | None, options.domain_option("A new policy needs it, or --label-count.")
+    ] = None,
     answers_per_worker: options.AnswersPerWorkerOption = None,
     unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,
@@ -193,29 +200,18 @@ def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:
 
 
 def _print(policy: Policy, content: dict[str, Any]) -> None:
-    answers = content["answers"]
-    rows = []
-    for title, key in (("per answer", "per_answer"), ("per worker", "per_worker")):
-        part = content[key]
-        rows.append([title, _number(part["epsilon"]), "0", "exact" if part["exact"] else "bound"])
-        rows += [
-            [title, epsilon, rounded_up(least, 4), "at most"]
-            for epsilon, least in part["delta_at"].items()
-            if least >= SMALLEST
-        ]
-        if "at_delta" in part:
-            at = part["at_delta"]
-            kind = "exact" if at["exact"] else "bound"
-            rows.append([title, _number(at["epsilon"]), f"{at['delta']:g}", kind])
+    rows, others = _rows(content)
     claim = content["claimed"]
     if claim:
-        rows.append(
-            [claim["source"], _number(claim["epsilon"]), f"{claim['delta']:.4g}", "claimed"]
-        )
-    console.say(f"{content['mechanism']}, {_many(answers, content['sampled'])}")
-    console.print_table(["unit", "epsilon", "delta", ""], rows)
+        source = _PAPER.sub("paper ", claim["source"])
+        rows.append([source, _number(claim["epsilon"]), f"{claim['delta']:.4g}", "claimed"])
+    console.say(f"{content['mechanism']}, {_many(content['answers'], content['sampled'])}")
+    console.print_table(HEADER, rows)
     if claim:
         console.say(f"The paper's claim: {claim['verdict']}.")
+    if others:
+        console.say("Also true, with a failure probability delta:")
+        console.print_table(HEADER, others)
     part = content["per_answer"]
     at = part.get("at_delta", part)
     epsilon = math.inf if at["epsilon"] is None else at["epsilon"]
@@ -226,6 +222,24 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         console.say(SEALED_WARNING if policy.sealed else warning)
     for assumption in content["per_answer"]["assumptions"]:
         console.say(f"Assumes: {assumption}.")
+
+
+def _rows(content: dict[str, Any]) -> tuple[list[list[str]], list[list[str]]]:
+    """The rows of the guarantee, and those at smaller epsilons, which need a delta."""
+    rows, others = [], []
+    for title, key in (("per answer", "per_answer"), ("per worker", "per_worker")):
+        part = content[key]
+        rows.append([title, _number(part["epsilon"]), "0", "exact" if part["exact"] else "bound"])
+        if "at_delta" in part:
+            at = part["at_delta"]
+            kind = "exact" if at["exact"] else "bound"
+            rows.append([title, _number(at["epsilon"]), f"{at['delta']:g}", kind])
+        others += [
+            [title, epsilon, rounded_up(least, 4), "at most"]
+            for epsilon, least in part["delta_at"].items()
+            if least >= SMALLEST
+        ]
+    return rows, others
 
 
 def _odds_lines(policy: Policy) -> list[str]:

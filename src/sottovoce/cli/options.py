@@ -90,6 +90,17 @@ def link_argument(help: str) -> Any:
     return typer.Argument(metavar="LINK", help=help, show_default=False)
 
 
+def domain_option(default: str) -> Any:
+    """`--domain`: the kind of answers, with the command's default in words."""
+    return typer.Option(
+        "--domain",
+        metavar="KIND[:VALUES]",
+        help="Kind of answers: categorical, ordinal or numeric, optionally with labels or a range, "
+        "such as ordinal:low,mid,high, numeric:0..10 or numeric:0..10/0.5 (with a step). "
+        + default,
+    )
+
+
 def yes_option(help: str) -> Any:
     """`--yes`: skip the confirmation."""
     return typer.Option("--yes", help=help)
@@ -137,15 +148,7 @@ GoldColumnsOption = Annotated[
         help="Column names of the gold table, such as task=item,truth=right.",
     ),
 ]
-DomainOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KIND[:VALUES]",
-        help="Kind of answers: categorical, ordinal or numeric, optionally with labels or a range, "
-        "such as ordinal:low,mid,high, numeric:0..10 or numeric:0..10/0.5 (with a step). "
-        "Detected by default.",
-    ),
-]
+DomainOption = Annotated[str | None, domain_option("Detected by default.")]
 RepeatsOption = Annotated[
     Repeats, typer.Option(help="Answers that count if a worker answered a task more than once.")
 ]

@@ -11,7 +11,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import console, options
-from sottovoce.cli.command_classes import EpsilonsOption, epsilons
+from sottovoce.cli.command_classes import epsilons, epsilons_option
 from sottovoce.cli.policy_options import parsed_domain
 from sottovoce.errors import DataError, UsageError
 from sottovoce.figures import (
@@ -59,8 +59,8 @@ def plan(
         tuple[float, float] | None,
         typer.Option("--range", metavar="LOW HIGH", help="Answers are numbers from LOW to HIGH."),
     ] = None,
-    domain: options.DomainOption = None,
-    epsilon: EpsilonsOption = None,
+    domain: Annotated[str | None, options.domain_option("Default with --pilot: detected.")] = None,
+    epsilon: Annotated[list[str] | None, epsilons_option(USUAL)] = None,
     unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,
     hide_participation: options.HideOption = False,
@@ -94,6 +94,8 @@ def plan(
     force: options.ForceOption = False,
 ) -> None:
     """Forecast the accuracy of a campaign at each epsilon, before collecting answers.
+
+    One of --label-count, --range and --domain is required, unless there is a --pilot.
 
     Simulates every mechanism that satisfies the guarantee and recommends the best, with a band that
     contains 9 of 10 campaigns. With a target, also prints what reaches it.

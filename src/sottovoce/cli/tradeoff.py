@@ -10,7 +10,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import console, options
-from sottovoce.cli.command_classes import EpsilonsOption, epsilons
+from sottovoce.cli.command_classes import epsilons, epsilons_option
 from sottovoce.cli.simulation import can_plot
 from sottovoce.errors import UsageError
 from sottovoce.figures import (
@@ -54,7 +54,7 @@ ClipOption = Annotated[bool, typer.Option("--clip", help="Clip numbers to the ra
 def tradeoff(
     answers: options.AnswersArgument,
     gold: options.KnownGoldOption = None,
-    epsilon: EpsilonsOption = None,
+    epsilon: Annotated[list[str] | None, epsilons_option(USUAL)] = None,
     unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,
     hide_participation: options.HideOption = False,

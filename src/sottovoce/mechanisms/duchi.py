@@ -174,7 +174,7 @@ class Duchi:
             self._law.epsilon,
             0.0,
             "Duchi, Jordan & Wainwright 2018",
-            "holds per answer; per worker it is k times that",
+            "holds per answer; for k answers of a worker together it is k times that",
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -46,10 +46,11 @@ def label_odds(mechanism: Likely, labels: int, *, null: bool = False) -> Odds:
     other = 100 * math.exp(float(mechanism.log_likelihood(1, 0)))
     each = f" (about {other:.2g} for each)" if labels + null > 2 and kept < 100 else ""
     nothing = " or nothing" if null else ""
+    another = "the other" if labels == 2 else "another"
     return Odds(
         kept,
         f"Of 100 workers with the same answer {shares(kept)[0]} send it and {shares(kept)[1]} "
-        f"send another label{nothing}{each}.",
+        f"send {another} label{nothing}{each}.",
     )
 
 

@@ -284,7 +284,8 @@ class Piecewise:
             self.cell_epsilon,
             0.0,
             "Wang et al. 2019, Alg. 2",
-            "holds per answer, here for the integer law; per worker it is k times that",
+            "holds per answer, here for the integer law; for k answers of a worker together it is "
+            "k times that",
         )
 
     def as_json(self) -> dict[str, Any]:

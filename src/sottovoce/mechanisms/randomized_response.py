@@ -146,7 +146,10 @@ class RandomizedResponse:
 
     def claim(self, epsilon: float | None = None) -> Claim:
         return Claim(
-            self._law.epsilon, 0.0, "P1 Thm. 6.2", "holds per answer; per worker it is k times that"
+            self._law.epsilon,
+            0.0,
+            "P1 Thm. 6.2",
+            "holds per answer; for k answers of a worker together it is k times that",
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -296,7 +296,7 @@ class SubsetSelection:
             self._law.epsilon,
             0.0,
             "Wang et al. 2016; Ye & Barg 2018",
-            "holds per answer; per worker it is k times that",
+            "holds per answer; for k answers of a worker together it is k times that",
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -352,8 +352,8 @@ def tradeoff_words(found: Tradeoff) -> str:
     """The settings that all rows share, in one line."""
     unit = f"epsilon per {found.unit}"
     return (
-        f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports of a worker, "
-        f"all seen together; {unit}; {found.trials} trials, seed {found.seed}, SIMULATED noise"
+        f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports per worker, "
+        f"all observed together; {unit}; {found.trials} trials, seed {found.seed}, SIMULATED noise"
     )
 
 

@@ -232,7 +232,7 @@ def test_deleting_asks_and_without_anybody_there_deletes_nothing(
     ("options", "code", "words"),
     [
         (["--expires-on", "tomorrow"], 2, "--expires-on takes a date such as"),
-        (["--expires-on", "2020-01-01"], 2, "would never work: name a later day"),
+        (["--expires-on", "2020-01-01"], 2, "would never work; choose a later day"),
         (["--single", "0"], 2, "at least 1, not 0"),
         (["--revoke", "--single", "3"], 2, "--revoke does not create links"),
         (["-o", "tasks.csv"], 2, "tasks.csv exists"),

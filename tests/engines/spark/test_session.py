@@ -37,12 +37,12 @@ def test_without_a_master_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -
     from pyspark.sql import SparkSession
 
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
-    with pytest.raises(UsageError, match="which cluster"), spark_session():
+    with pytest.raises(UsageError, match="no Spark master is named"), spark_session():
         pass
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    refused = pytest.raises(NotInstalled, match=r"needs pyspark.*sottovoce\[spark\]")
+    refused = pytest.raises(NotInstalled, match=r"needs pyspark.*\[spark\]")
     with refused, spark_session("local[2]"):
         pass

@@ -88,7 +88,7 @@ def test_labels_stand_for_what_they_are_recoded_to(spark: SparkSession, tmp_path
 @pytest.mark.parametrize(
     ("columns", "options", "words"),
     [
-        ({**SOUND, "worker": ["a", None, "a", "b"]}, {}, r"row 2, column 'worker': there is no"),
+        ({**SOUND, "worker": ["a", None, "a", "b"]}, {}, r"row 2, column 'worker': empty cell"),
         ({**SOUND, "task": ["t", "t", "", "u"]}, {}, r"row 3, column 'task': empty cell"),
         ({**SOUND, "answer": [1.0, 2.5, float("nan"), 3.0]}, {}, r"row 3.*finite number"),
         ({**SOUND, "answer": ["1", "2.5", "x", "3"]}, {}, r"row 3.*mixes numbers and text"),

@@ -250,7 +250,7 @@ class TestRefusals:
     """Everything that can be wrong is said before anything is made."""
 
     def test_several_processes_need_postgresql(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match="several processes need PostgreSQL"):
+        with pytest.raises(UsageError, match="--processes above 1 needs PostgreSQL"):
             serve(data=tmp_path / "data", processes=2)
         assert not (tmp_path / "data").exists()
 
@@ -299,7 +299,7 @@ class TestRefusals:
             serve(data=tmp_path, port=0)
 
     def test_another_format_of_logs(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match="--log-format is json or text, not 'xml'"):
+        with pytest.raises(UsageError, match="--log-format takes json or text, not 'xml'"):
             serve(data=tmp_path, log_format="xml", port=0)
 
 

@@ -77,7 +77,10 @@ def create(
     setting: options.SettingOption = None,
     show_draw: Annotated[
         options.ShowDraw,
-        typer.Option(help="When workers see their randomised reports: before or after sending."),
+        typer.Option(
+            help="When the worker page shows the randomised reports: before or after sending. "
+            "`sottovoce answer` always shows them after sending."
+        ),
     ] = options.ShowDraw.before_send,
     policy: Annotated[
         Path | None, options.file_option("Use this policy instead of making one.")
@@ -98,6 +101,11 @@ def create(
     json: options.JsonOption = False,
 ) -> None:
     """Create a campaign from TASKS: its question, possible answers and guarantee.
+
+    --epsilon and one of --labels, --scale and --range are required, unless there is a --policy. The
+    default mechanism is randomized-response for labels (subset-selection for 10 to 63), and
+    piecewise for numbers. With --hide-participation it is null-randomized-response (for 10 to 63
+    labels and for numbers subset-selection).
 
     Prints the campaign's ID. The campaign is a draft until you open it; then its tasks and its
     guarantee are fixed.

@@ -147,9 +147,9 @@ def _privacy_loss(offer: Offer, preview: Preview) -> Iterator[str]:
 
 def _whom_to_trust(offer: Offer) -> Iterator[str]:
     yield "TRUST: you trust only this program on this machine, which draws the noise. The server"
-    yield "and the requester never get more than the reports. They do see that someone takes part,"
-    yield "and the network address. A link made for you alone also tells them who you are; the"
-    yield "noise still hides your answers."
+    yield "and the requester never get more than the reports. Both see that someone takes part. The"
+    yield "server's operator can also see your network address. A link made for you alone also"
+    yield "tells them who you are; the noise still hides your answers."
     yield f"Policy {offer.policy.hash}"
     yield "is pinned: if the campaign offers another policy, nothing is sent."
     yield ""
@@ -185,7 +185,8 @@ def who_holds_keys(offer: Offer, sealed: SealedSum) -> Iterator[str]:
         yield f"  {number}  {each.fingerprint}  {printable(each.name)}"
     yield "Compare the fingerprints with those that the keyholders publish: the names come from the"
     yield f"requester. Without {sealed.degree + 1} of them the server and the requester can open"
-    yield "nothing. They do see that someone takes part, and the network address."
+    yield "nothing. Both see that someone takes part. The server's operator can also see your"
+    yield "network address."
     yield f"Policy {offer.policy.hash}"
     yield "is pinned: if the campaign offers another policy, nothing is sent."
     yield ""

@@ -86,7 +86,7 @@ def _way_out(checked: CheckedPage) -> str:
     if checked.version != __version__:
         return (
             f"The server states sottovoce {checked.version}: install that release to compare "
-            f"(pip install 'sottovoce[client]=={checked.version}')."
+            f"(in a checkout of v{checked.version}: pip install '.[client]')."
         )
     return (
         "The server states this release: use `sottovoce answer`, or do not answer there, until "

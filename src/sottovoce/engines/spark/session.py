@@ -35,7 +35,7 @@ _KNOWN = {
         "Spark does not start: it needs Java 17 or newer, on the path or at JAVA_HOME"
     ),
     r"Could not parse Master URL: '?([^'\n]*)": (
-        f"{0!r} is not a Spark master: use spark://host:7077, yarn, k8s://… or local[4]"
+        "{0!r} is not a Spark master: use spark://host:7077, yarn, k8s://… or local[4]"
     ),
     r"All masters are unresponsive": (
         "no Spark master answers at this address: is it running, and is the port right?"

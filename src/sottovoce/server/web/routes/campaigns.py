@@ -51,7 +51,7 @@ class GuaranteeBody(BaseModel):
     per_worker: HeldBody
     odds: str | None = Field(
         description="The odds for 100 answers.",
-        examples=["Of 100 workers with the same answer 73 send it and 27 send another label."],
+        examples=["Of 100 workers with the same answer 73 send it and 27 send the other label."],
     )
     warning: str | None = Field(description="Given if little or nothing is hidden.")
 

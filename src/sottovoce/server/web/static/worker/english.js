@@ -97,7 +97,7 @@ export const checkHash = (file) => `This is the SHA-256 of ${file} in your brows
 export const checkCommand = "Or compare every file with the released software:";
 export const strongerOption = "More secure: answer in a terminal";
 /** @param {string} extras */
-export const inTerminal = (extras) => `Software that you install yourself does not come from this server. It needs Python: pip install 'sottovoce[${extras}]'`;
+export const inTerminal = (extras) => `Software that you install yourself does not come from this server. It needs Python. In a checkout of Sottovoce, run: pip install '.[${extras}]'`;
 export const onThisDevice = "Your privacy budget on this device";
 /** @param {number} before @param {number} now */
 export const spentSoFar = (before, now) =>

@@ -98,7 +98,7 @@ export const checkHash = (file) => `お使いのブラウザーにある ${file}
 export const checkCommand = "配布版のソフトウェアで、すべてのファイルを比べることもできます。";
 export const strongerOption = "より安全な方法：ターミナルで回答する";
 /** @param {string} extras */
-export const inTerminal = (extras) => `ご自分でインストールしたソフトウェアは、このサーバーから届くものではありません。Pythonが必要です：pip install 'sottovoce[${extras}]'`;
+export const inTerminal = (extras) => `ご自分でインストールしたソフトウェアは、このサーバーから届くものではありません。Pythonが必要です。Sottovoceのソースコードのフォルダーで、次を実行してください：pip install '.[${extras}]'`;
 export const onThisDevice = "この端末でのプライバシー予算";
 /** @param {number} before @param {number} now */
 export const spentSoFar = (before, now) =>
