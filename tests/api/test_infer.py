@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,26 @@ def test_a_method_for_numbers_refuses_labels_and_says_which_methods_take_them() 
 def test_a_method_for_numbers_takes_ordinal_labels_as_numbers() -> None:
     result = sottovoce.infer(GRADES, "mean", domain=Kind.ORDINAL)
     assert result.truths == pytest.approx([5 / 3, 7 / 3])
+
+
+@pytest.mark.parametrize("domain", [Kind.ORDINAL, "ordinal"])
+def test_ordinal_labels_that_are_not_numbers_must_be_listed(domain: Any) -> None:
+    with pytest.raises(UsageError, match=r"from low to high: domain=Domain.ordinal\(\[...\]\)"):
+        sottovoce.infer(ANSWERS, "mean", domain=domain)
+    result = sottovoce.infer(ANSWERS, "mean", domain=Domain.ordinal(["no", "yes"]))
+    assert result.truths == pytest.approx([2 / 3, 0, 1 / 2])
+
+
+def test_the_hint_on_ordinal_labels_suits_the_labels() -> None:
+    with pytest.raises(UsageError, match=r"list them from low to high: domain=Domain.ordinal"):
+        sottovoce.infer(ANSWERS, "mean")
+    with pytest.raises(UsageError, match=r"or pass domain=Kind.ORDINAL if the labels have"):
+        sottovoce.infer(GRADES, "mean")
+
+
+def test_a_kind_of_domain_can_be_given_by_its_name() -> None:
+    assert sottovoce.read(GRADES, domain="numeric").domain == Domain.numeric()
+    assert sottovoce.read(GRADES, domain="ordinal").domain == Domain.ordinal([1, 2, 3])
 
 
 def test_an_aggregator_can_be_given_instead_of_a_name() -> None:

@@ -89,9 +89,17 @@ def test_parameters_of_a_method_are_plain_keywords() -> None:
         (sottovoce.MajorityVote(), {"max_rounds": 4}, "an aggregator takes no parameters here"),
         ("dawid-skene", {"max_rounds": 4, "parameters": {"max_rounds": 4}}, "is given twice"),
         ("aware-labels", {"max_rond": 4}, "aware-labels takes max_rounds, tolerance, model"),
+        ("auto", {"metod": "td"}, "infer has no keyword 'metod': did you mean method?"),
+        ("auto", {"parameters": "max_rounds=3"}, 'takes a mapping, such as {"max_rounds": 3}'),
+        (sottovoce.TD, {}, "object with name, takes and fit(engine), not the class TD"),
+        (object(), {}, "object with name, takes and fit(engine), not object"),
+        ("auto", {"policy": "policy.json"}, "not a Policy: read_policy(path) reads one"),
+        ("auto", {"policy": {}}, "not a Policy: read_policy(path) reads one"),
+        ("auto", {"domain": ["yes", "no"]}, "ordinal, numeric, not ['yes', 'no']"),
+        ("auto", {"domain": "number"}, "takes a Domain, a Kind or one of categorical, ordinal"),
     ],
 )
-def test_an_unknown_keyword_of_infer_says_which_there_are(
+def test_a_wrong_keyword_of_infer_says_which_are_right(
     method: Any, keywords: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UsageError) as caught:

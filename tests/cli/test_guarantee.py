@@ -160,7 +160,7 @@ def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
     [
         ((), "give a policy, or --mechanism"),
         (("--label-count", "2"), "give a policy, or --mechanism"),
-        ((*rr()[:2], "--label-count", "2"), "give --mechanism and --epsilon"),
+        ((*rr()[:2], "--label-count", "2"), "give --epsilon, or a policy"),
         (rr(), "give --label-count N"),
         (rr("--label-count", "1"), "--label-count must be from 2 to"),
         (rr("--label-count", "2", "--domain", "categorical:a,b"), ", not both"),
@@ -174,7 +174,7 @@ def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
         (rr("--label-count", "2", "--answers-per-worker", "99999999999"), "answers must be from 1"),
         (rr("--label-count", "2", "--delta", "nan"), "delta must be"),
         (rr("--label-count", "2", "--set", "size=1"), "no parameter 'size'"),
-        ((*rr()[:3], "nan", "--label-count", "2"), "epsilon must be above 0 and finite"),
+        ((*rr()[:3], "nan", "--label-count", "2"), "--epsilon takes a number above 0"),
     ],
 )
 def test_bad_parameters_are_one_line(options: tuple[str, ...], message: str, call: Run) -> None:

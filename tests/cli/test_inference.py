@@ -36,6 +36,15 @@ def test_json_is_one_object_with_the_promised_names(call: Run, answers: Path, go
     assert seen["score"]["low"] <= 1.0 <= seen["score"]["high"]
 
 
+def test_ordinal_labels_that_are_not_numbers_must_be_listed(call: Run, answers: Path) -> None:
+    for more in ((), ("--domain", "ordinal")):
+        done = call("infer", answers.name, "-m", "mean", *more)
+        assert done.returncode == 2
+        assert "list them from low to high: --domain ordinal:low,mid,high" in done.stderr
+    ordered = call("infer", answers.name, "-m", "mean", "--domain", "ordinal:no,yes")
+    assert ordered.returncode == 0
+
+
 def test_gold_prints_accuracy_with_an_interval(call: Run, answers: Path, gold: Path) -> None:
     done = call("infer", answers.name, "--gold", gold.name)
     assert "accuracy 1.0000 (95 % interval 1.000 to 1.000; 12 gold tasks)" in done.stderr

@@ -69,6 +69,20 @@ def test_what_no_report_can_be_is_refused(call: Run, reports: Path) -> None:
     assert "'maybe' is not one of the labels" in done.stderr
 
 
+def test_a_column_named_report_without_a_policy_gets_a_note(call: Run, reports: Path) -> None:
+    reports.write_text("worker,task,report\nann,q1,yes\nbob,q1,no\n")
+    note = "note: the column is named report; if these are randomised reports, pass --policy"
+    assert note in call("infer", reports.name).stderr
+    assert note not in call("infer", reports.name, "--policy", "p.json").stderr
+
+
+def test_raw_answers_are_not_taken_for_reports(call: Run, reports: Path, answers: Path) -> None:
+    done = call("infer", answers.name, "--policy", "p.json")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "has a column of answers, not of reports; with a policy, give the table" in done.stderr
+    assert done.stderr.endswith("under another name, pass --columns answer=THAT\n")
+
+
 @pytest.mark.parametrize(
     ("mechanism", "cell", "message"),
     [

@@ -26,6 +26,15 @@ MATHS = ("engines", "files", "inference", "mechanisms", "planning", "privacy", "
             "a sample needs unit=Unit.WORKER: drop sample=",
             "a sample needs --unit worker: drop --sample",
         ),
+        (
+            "list them: domain=Domain.ordinal([...])",
+            "list them: --domain ordinal:low,mid,high",
+        ),
+        (
+            "this is not an invite link, which looks like https://host/c/leaf0#svi_…",
+            "this is not an invite link, which looks like https://host/c/leaf0#svi_…; in a shell "
+            "put it in quotes",
+        ),
         ("drop calibration=Calibration.AS_PUBLISHED", "drop --as-published"),
         (
             "RandomizedResponse(labels=3) and colour=red",

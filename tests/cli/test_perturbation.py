@@ -132,16 +132,32 @@ def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
     assert "note: SIMULATED reports" in inferred.stderr
 
 
+def test_all_missing_options_are_listed_at_once(call: Run, answers: Path) -> None:
+    done = call("perturb", answers.name, "--epsilon", "1")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "sottovoce: give --output, --mechanism and --write-policy, or --policy for an existing "
+        "policy\n"
+    )
+
+
+def test_an_epsilon_above_the_mechanisms_limit_is_noted(call: Run, answers: Path) -> None:
+    note = "note: epsilon 1000 was requested; the largest possible with this mechanism is 44.37"
+    assert note in call("perturb", answers.name, *YES_NO, *OUT, *RR[:3], "1000").stderr
+    usual = call("perturb", answers.name, *YES_NO, *OUT, *RR[:3], "30", "--force")
+    assert (usual.returncode, "was requested" in usual.stderr) == (0, False)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ((), "give --mechanism and --epsilon"),
-        (("--mechanism", "randomized-response"), "give --mechanism and --epsilon"),
+        (("--mechanism", "randomized-response"), "give --epsilon, or --policy for an existing"),
         (("--mechanism", "magic", "--epsilon", "1"), "no mechanism 'magic'; there are: "),
-        ((*RR[:3], "0"), "epsilon must be above 0 and finite, not 0"),
-        ((*RR[:3], "-1"), "epsilon must be above 0 and finite, not -1"),
-        ((*RR[:3], "nan"), "epsilon must be above 0 and finite, not nan"),
-        ((*RR[:3], "inf"), "epsilon must be above 0 and finite, not inf"),
+        ((*RR[:3], "0"), "--epsilon takes a number above 0, not '0'"),
+        ((*RR[:3], "-1"), "--epsilon takes a number above 0, not '-1'"),
+        ((*RR[:3], "nan"), "--epsilon takes a number above 0, not 'nan'"),
+        ((*RR[:3], "inf"), "--epsilon takes a number above 0, not 'inf'"),
         ((*RR, "--delta", "1"), "delta must be at least 0 and below 1, not 1"),
         ((*RR, "--delta", "nan"), "delta must be at least 0 and below 1, not nan"),
         ((*RR, "--set", "size=1"), "no parameter 'size'"),

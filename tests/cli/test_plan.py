@@ -96,6 +96,8 @@ def test_the_same_plan_is_the_same_with_and_without_the_cache(call: Run) -> None
         (("--label-count", "2", "--target-error", "1"), "--target-accuracy"),
         (("--range", "0", "1", "--target-accuracy", "0.9"), "--target-error"),
         (("--label-count", "2", "--target-accuracy", "1.5"), "above 0 and below 1"),
+        (("--label-count", "2", "--target-accuracy", "90"), "for 90 % write 0.9"),
+        (("--label-count", "2", "--workers", "0"), "--workers must be at least 1, not 0"),
         (("--label-count", "2", "--gold", "gold.csv"), "need --pilot"),
         (("--label-count", "2", "--pilot", "a.csv", "--ability", "able"), "drop --ability"),
         (("--label-count", "2", "--jobs", "-1"), "--jobs must be 0 or more"),

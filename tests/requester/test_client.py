@@ -278,7 +278,7 @@ def test_the_token_is_in_no_repr(requester: Requester) -> None:
 
 
 def test_what_is_no_token_is_refused_without_quoting_it(server: RunningServer) -> None:
-    with pytest.raises(UsageError, match="this is no token") as caught:
+    with pytest.raises(UsageError, match="the token is incomplete") as caught:
         Requester(server.url, "svi_" + "A" * 43)
     assert "AAA" not in str(caught.value)
 

@@ -96,7 +96,7 @@ def test_the_environment_names_server_and_token(monkeypatch: pytest.MonkeyPatch)
 def test_a_token_in_the_environment_must_look_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOTTOVOCE_URL", "https://three.example")
     monkeypatch.setenv("SOTTOVOCE_TOKEN", "secret words")
-    with pytest.raises(UsageError, match="this is no token") as caught:
+    with pytest.raises(UsageError, match="the token is incomplete") as caught:
         chosen_server()
     assert "secret words" not in str(caught.value)
 

@@ -29,8 +29,8 @@ def test_a_link_is_an_address_and_a_secret(page: str, address: str) -> None:
     [
         ("https://answers.example/setup", "not the link that `sottovoce serve` prints"),
         (f"https://answers.example/c/leaf0#{SECRET}", "not the link"),
-        ("https://answers.example/setup#svi_" + "A" * 43, "this is no setup"),
-        ("https://answers.example/setup#sva_short", "this is no setup"),
+        ("https://answers.example/setup#svi_" + "A" * 43, "the setup link is incomplete"),
+        ("https://answers.example/setup#sva_short", "the setup link is incomplete"),
         (f"http://answers.example/setup#{SECRET}", "plain http"),
     ],
 )

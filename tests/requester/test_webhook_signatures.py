@@ -94,7 +94,7 @@ def test_text_in_place_of_the_bytes_is_bad_usage() -> None:
 
 
 def test_a_token_in_place_of_the_secret_is_bad_usage() -> None:
-    with pytest.raises(UsageError, match="this is no webhook"):
+    with pytest.raises(UsageError, match="the webhook secret is incomplete"):
         verify_signature("svk_" + "A" * 43, signed(), BODY, now=NOW)
 
 

@@ -159,8 +159,10 @@ def test_a_given_domain_is_kept(written: Write) -> None:
     table = read_reports(path, domain=Domain.ordinal("GPRX"))
     assert table.domain.labels == ("G", "P", "R", "X")
     assert table.value.tolist() == [1, 0]
-    assert read_reports(path, domain=Kind.ORDINAL).domain == Domain.ordinal("GP")
-    numbers = written("worker,task,answer\nw,t,1\nv,t,10\n", "n.csv")
+    with pytest.raises(UsageError, match="the order of these labels is not known"):
+        read_reports(path, domain=Kind.ORDINAL)
+    numbers = written("worker,task,answer\nw,t,10\nv,t,2\n", "n.csv")
+    assert read_reports(numbers, domain=Kind.ORDINAL).domain == Domain.ordinal(["2", "10"])
     assert read_reports(numbers, domain=Kind.NUMERIC).domain == Domain.numeric()
     assert read_reports(numbers, domain=Domain.numeric(0, 10)).domain.high == 10
     labels = Domain.categorical(["0", "1"])

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -186,6 +187,19 @@ def _is_one_line(error: SottovoceError, words: str) -> None:
     assert "\n" not in message
     assert len(message) < 600
     assert "DuckDB" not in message
+
+
+def test_a_file_with_another_name_is_not_suggested(written: Write) -> None:
+    path = written(HEADER + "w,t,a\n", "n.csv")
+    with pytest.raises(DataError, match=r"there is no such file$"):
+        read_reports(path.with_name("missing.csv"))
+
+
+def test_an_excel_file_is_named_as_one(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as file:
+        file.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(DataError, match="is an Excel file; save it as CSV"):
+        read_reports(tmp_path / "x.xlsx")
 
 
 def test_a_missing_file_is_named_with_a_near_miss(written: Write) -> None:

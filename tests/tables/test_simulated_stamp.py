@@ -57,7 +57,7 @@ def test_packing_keeps_the_stamp(tmp_path: Path) -> None:
     packed = read_reports(tmp_path / "packed.parquet")
     assert packed.simulated
     pack(tmp_path / "packed.parquet", tmp_path / "again.parquet")
-    assert read_reports(tmp_path / "again.parquet", domain=Kind.ORDINAL).simulated
+    assert read_reports(tmp_path / "again.parquet", domain=Domain.ordinal(["no", "yes"])).simulated
 
 
 def test_other_tables_are_not_stamped(tmp_path: Path) -> None:

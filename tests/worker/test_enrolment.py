@@ -32,14 +32,14 @@ def test_an_invite_may_be_given_separately() -> None:
 @pytest.mark.parametrize(
     ("text", "beside", "said"),
     [
-        ("https://answers.example/c/leaf0", None, "no invite"),
+        ("https://answers.example/c/leaf0", None, "not an invite link, which looks like"),
         (f"https://answers.example/c/leaf0#{INVITE}", "svi_" + "B" * 43, "another is given"),
         (f"https://answers.example/leaf0#{INVITE}", None, "not a link to a campaign"),
         (f"https://answers.example/c/LEAF#{INVITE}", None, "not a link to a campaign"),
         (f"https://answers.example/c/../x#{INVITE}", None, "not a link to a campaign"),
         (f"https://answers.example/c/leaf0?x=1#{INVITE}", None, "not a link to a campaign"),
-        ("https://answers.example/c/leaf0#svi_short-secret", None, "this is no invite"),
-        ("https://answers.example/c/leaf0#svk_" + "A" * 43, None, "this is no invite"),
+        ("https://answers.example/c/leaf0#svi_short-secret", None, "the invite link is incomplete"),
+        ("https://answers.example/c/leaf0#svk_" + "A" * 43, None, "the invite link is incomplete"),
         (f"http://answers.example/c/leaf0#{INVITE}", None, "plain http"),
         (f"ftp://answers.example/c/leaf0#{INVITE}", None, "https://host"),
     ],

@@ -16,6 +16,8 @@ from sottovoce.inference import METHODS, default_method, method_named, suits
 from sottovoce.inference.aggregator import choose
 from sottovoce.inference.registry import unknown_method
 from sottovoce.model import Domain, Kind, Policy, Reports, Result
+from sottovoce.model.domain import are_numbers
+from sottovoce.model.policy import check_policy
 from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
 
@@ -55,7 +57,9 @@ def infer(
     >>> dict(zip(result.tasks, result.values))
     {'q1': 'yes', 'q2': 'no'}
     """
-    reading, chosen = split_keywords(method, parameters, keywords)
+    reading, chosen = split_keywords(infer, method, parameters, keywords)
+    if policy is not None:
+        check_policy(policy)
     known = _aware(source, method, chosen, policy, reading) if policy else None
     if known is None:
         table = read(source, **reading) if policy is None else _plain(policy, source, reading)
@@ -127,9 +131,15 @@ def chosen_aggregator(
         others = ", ".join(m for m in METHODS if suits(m, domain))
         hint = ""
         if domain.kind is Kind.CATEGORICAL and Kind.NUMERIC in aggregator.takes:
-            hint = "; or pass domain=Kind.ORDINAL if the labels have an order"
+            hint = _ordinal_hint(domain)
         raise UsageError(f"{name} does not take {domain} answers; these do: {others}{hint}")
     return aggregator
+
+
+def _ordinal_hint(domain: Domain) -> str:
+    if are_numbers(domain.labels):
+        return "; or pass domain=Kind.ORDINAL if the labels have an order"
+    return "; if the labels have an order, list them from low to high: domain=Domain.ordinal([...])"
 
 
 def _unreadable(name: str) -> UsageError:

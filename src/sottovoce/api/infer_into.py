@@ -33,6 +33,7 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Domain, Kind, Policy, Reports, Result
 from sottovoce.model.display import Display, Displayed
 from sottovoce.seams import Aggregator, Engine, SumsAggregator
+from sottovoce.tables.answer_column import stated_domain
 from sottovoce.version import __version__
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def infer_into(
     """
     on_spark = master is not None or session is not None or bool(settings)
     _check_engine(engine, on_spark=on_spark, memory=memory)
-    reading, settled = split_keywords(method, parameters, keywords)
+    reading, settled = split_keywords(infer_into, method, parameters, keywords)
     options = reading_under_policy(policy, reading)
     with ExitStack() as stack:
         place = stack.enter_context(new_folder(folder, force=force))
@@ -161,7 +162,8 @@ def infer_into(
 def reading_under_policy(policy: Policy | None, reading: ReadingOptions) -> dict[str, Any]:
     """Reading options: the caller's, and under a policy those for its reports."""
     if policy is None:
-        return {"reported": False, **reading}
+        domain = stated_domain(reading.get("domain"))
+        return {"reported": False, **reading, "domain": domain}
     check_no_domain(reading)
     expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
     return {**reading, "domain": expected, "reported": True}

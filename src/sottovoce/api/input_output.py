@@ -30,7 +30,8 @@ def read(
     `dataset:NAME` is a dataset of the cache. A table that was read before is returned as it is.
 
     - `columns` names the table's columns by role, such as `{"worker": "user_id"}`.
-    - `domain` is the `Domain` of the answers, or its `Kind`; found from the answers if not given.
+    - `domain` is the `Domain` of the answers, its `Kind` or the kind's name; found from the answers
+      if not given.
     - `repeats` says what to do if a worker answers a task twice: "first", "last", "keep", "error".
     - `bad_rows` says what to do with unusable rows: "error", or "drop" them and count them.
     - `format` is the file format, if the path does not end in it.

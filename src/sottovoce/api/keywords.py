@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_type_hints
 
 from sottovoce.errors import UsageError
@@ -16,6 +16,7 @@ from sottovoce.inference import METHODS
 from sottovoce.inference.aggregator import settings_of
 from sottovoce.model import Domain, Kind, Repeats
 from sottovoce.seams import Aggregator
+from sottovoce.tables.answer_column import DomainName
 from sottovoce.tables.readers import BadRows
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ class ReadingOptions(TypedDict, total=False):
     """How to read a table; see `read`."""
 
     columns: Mapping[str, str] | None
-    domain: Domain | Kind | None
+    domain: Domain | Kind | DomainName | None
     repeats: Repeats
     bad_rows: BadRows
     format: str | None
@@ -94,25 +95,41 @@ def check_reading(reading: Mapping[str, Any]) -> None:
     known = ReadingOptions.__annotations__
     for name in reading:
         if name not in known:
-            hint = _nearest(name, known) or f"there are {', '.join(known)}"
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             raise UsageError(f"no keyword {name!r} for reading a table: {hint}")
 
 
 def split_keywords(
+    function: Callable[..., Any],
     method: str | Aggregator,
     parameters: Mapping[str, Any] | None,
     keywords: Mapping[str, Any],
 ) -> tuple[ReadingOptions, dict[str, Any]]:
-    """The keywords of `infer` that say how to read, and all parameters of the method."""
+    """The keywords of `infer` or `infer_into` that say how to read, and the method's parameters."""
+    _check_method(method)
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise UsageError('parameters= takes a mapping, such as {"max_rounds": 3}')
     known = _parameters_of(method) if keywords else []
     reading = {key: keywords[key] for key in keywords if key in ReadingOptions.__annotations__}
     given = {key: keywords[key] for key in keywords if key not in reading}
     for name in given:
         if name not in known:
-            raise UsageError(_unknown(name, method, known))
+            raise UsageError(_unknown(name, function, method, known))
         if parameters and name in parameters:
             raise UsageError(f"{name} is given twice: as a keyword and in parameters=")
     return cast(ReadingOptions, reading), {**(parameters or {}), **given}
+
+
+def _check_method(method: object) -> None:
+    """Refuse a method that is neither a name nor an aggregator."""
+    fits = hasattr(method, "takes") and hasattr(method, "fit")
+    if isinstance(method, str) or (fits and not isinstance(method, type)):
+        return
+    found = f"the class {method.__name__}" if isinstance(method, type) else type(method).__name__
+    raise UsageError(
+        f"a method is a name or an object with name, takes and fit(engine), not {found}"
+    )
 
 
 def _parameters_of(method: str | Aggregator) -> list[str]:
@@ -128,19 +145,19 @@ def _parameters_of(method: str | Aggregator) -> list[str]:
     return list(MethodParameters.__annotations__) if aware is None else settings_of(aware)
 
 
-def _unknown(name: str, method: str | Aggregator, known: list[str]) -> str:
+def _unknown(
+    name: str, function: Callable[..., Any], method: str | Aggregator, known: list[str]
+) -> str:
+    spelled = InferKeywords.__annotations__
+    own = [each for each in inspect.signature(function).parameters if each not in spelled]
     who = method if isinstance(method, str) and method != "auto" else "the method"
     takes = ", ".join(known) or "no parameters"
     if not isinstance(method, str):
         who, takes = "an aggregator", "no parameters here, since it has its own"
     reading = ReadingOptions.__annotations__
-    hint = _nearest(name, [*known, *reading])
-    return (
-        f"infer has no keyword {name!r}{f': {hint}' if hint else ';'} {who} takes {takes}; "
-        f"reading a table takes {', '.join(reading)}"
-    )
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]}?" if near else ""
+    near = difflib.get_close_matches(name, [*known, *reading, *own], 1)
+    hint = f": did you mean {near[0]}?" if near else ";"
+    start = f"{function.__name__} has no keyword {name!r}{hint}"
+    if near and near[0] in own:
+        return start
+    return f"{start} {who} takes {takes}; reading a table takes {', '.join(reading)}"

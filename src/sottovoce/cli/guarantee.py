@@ -175,7 +175,19 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
         f"guarantee for up to {most:,} answer{'s'[: most > 1]} per worker: {held[0]}, {held[1]}"
     )
     odds, warning = mechanism.odds(), weakness_warning(held[0].epsilon, delta)
+    if promise:
+        lines += limit_lines(promise.epsilon, held[promise.unit is PrivacyUnit.WORKER].epsilon)
     return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
+
+
+def limit_lines(asked: float, held: float) -> list[str]:
+    """A note if the requested epsilon is above the largest of the mechanism's integer law."""
+    if held > 0.99 * asked:
+        return []
+    return [
+        f"note: epsilon {asked:g} was requested; the largest possible with this mechanism is "
+        f"{rounded_up(held, 4)}"
+    ]
 
 
 def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:

@@ -178,6 +178,11 @@ def infer(
     write_tables({path: result.table(name) for name, path in wanted.items()}, force=force)
     console.notes_of(result.provenance.reading)
     console.note_of_simulation(result.provenance.simulated)
+    if table.reported and kept is None:
+        console.note(
+            "note: the column is named report; if these are randomised reports, pass --policy, "
+            "since confidence is too high without it"
+        )
     if json:
         console.print_json(_summary(result, len(table), score))
         return

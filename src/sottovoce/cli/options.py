@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -105,6 +106,17 @@ def yes_option(help: str) -> Any:
     return typer.Option("--yes", help=help)
 
 
+def epsilon_from(text: str) -> float:
+    """The number of `--epsilon`."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise UsageError(f"--epsilon takes a number above 0, not {text!r}")
+    return number
+
+
 AnswersArgument = Annotated[
     str,
     typer.Argument(
@@ -159,7 +171,11 @@ MechanismOption = Annotated[
 ]
 EpsilonOption = Annotated[
     float | None,
-    typer.Option(metavar="EPSILON", help="Privacy loss of the reports; smaller is more private."),
+    typer.Option(
+        metavar="EPSILON",
+        help="Privacy loss of the reports; smaller is more private.",
+        parser=epsilon_from,
+    ),
 ]
 DeltaOption = Annotated[
     float, typer.Option(metavar="DELTA", help="Failure probability delta (0 means pure DP).")

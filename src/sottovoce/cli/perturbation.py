@@ -32,10 +32,10 @@ class ReportEngine(StrEnum):
 
 
 OutputOption = Annotated[
-    str,  # pathlib does not support hdfs://…
+    str | None,  # pathlib does not support hdfs://…
     options.output_option(
         "Write reports to this .csv, .tsv, .jsonl or .parquet file; with --engine spark, to this "
-        "new folder."
+        "new folder. Required."
     ),
 ]
 PolicyOption = Annotated[Path | None, options.file_option("Use this policy instead of making one.")]
@@ -60,7 +60,7 @@ EngineOption = Annotated[
 
 def perturb(
     answers: options.AnswersArgument,
-    output: OutputOption,
+    output: OutputOption = None,
     mechanism: options.MechanismOption = None,
     epsilon: options.EpsilonOption = None,
     unit: options.UnitOption = options.Unit.answer,
@@ -102,12 +102,17 @@ def perturb(
         "--domain": domain,
     }
     reading = options.reading(columns, domain, repeats, bad_rows, format)
+    lacks = [] if policy or engine is ReportEngine.spark else list(asked.missing)
+    if not (policy or write_policy or engine is ReportEngine.spark):
+        lacks.append("--write-policy")
+    if output is None or lacks:
+        raise UsageError(_missing(output, lacks))
     if engine is ReportEngine.spark:
         where = {"master": master, "settings": options.spark_settings(conf), "force": force}
         _perturb_large(answers, output, policy, beside_policy, seed, reading, where)
         return
     options.refuse_given({"master": master or None, "conf": conf or None}, "needs --engine spark")
-    files = _checked_files(answers, output, policy, write_policy, force=force)
+    files = _checked_files(answers, output, write_policy, force=force)
     reading["private"] = True  # no error message quotes an answer
     kept = None
     if policy is not None:
@@ -120,12 +125,18 @@ def perturb(
     _perturb_local(table, kept or asked, files, seed, stated=stated, force=force)
 
 
+def _missing(output: str | None, lacks: list[str]) -> str:
+    """The message that lists all missing options."""
+    *most, last = [*(["--output"] if output is None else []), *lacks]
+    listed = f"{', '.join(most)} and {last}" if most else last
+    instead = ", or --policy for an existing policy" if lacks else ""
+    return f"give {listed}{instead}"
+
+
 def _checked_files(
-    answers: str, output: str, policy: Path | None, write_policy: Path | None, *, force: bool
+    answers: str, output: str, write_policy: Path | None, *, force: bool
 ) -> tuple[Path, Path | None]:
     """The files of the reports and of a new policy, checked before the work starts."""
-    if policy is None and write_policy is None:
-        raise UsageError("give --write-policy POLICY.json, or --policy for an existing one")
     reports = Path(output)
     check_path(reports, force=force)
     if write_policy is not None:

@@ -103,6 +103,10 @@ def plan(
     wanted = epsilons(epsilon, USUAL)
     if jobs < 0:
         raise UsageError(f"--jobs must be 0 or more, not {jobs}")
+    sizes = {"tasks": tasks, "workers": workers, "answers-per-worker": answers_per_worker}
+    for option, size in sizes.items():
+        if size < 1:
+            raise UsageError(f"--{option} must be at least 1, not {size:,}")
     if html is not None:
         check_page(html, force=force)
     meant, seen = domain_of(label_count, span, domain), None

@@ -31,11 +31,17 @@ class PolicyRequest:
         """Whether participation is hidden, by option or by the mechanism itself."""
         return self.hide_participation or always_hides(self.mechanism)
 
+    @property
+    def missing(self) -> list[str]:
+        """The required options that were not given."""
+        required = {"--mechanism": self.mechanism, "--epsilon": self.epsilon}
+        return [option for option, value in required.items() if value is None]
+
     def policy(self, domain: Domain, answers: int) -> Policy:
         """The policy for this number of answers per worker."""
         settings = parameters(self.setting)
         if self.mechanism is None or self.epsilon is None:
-            raise UsageError("give --mechanism and --epsilon, or a policy")
+            raise UsageError(f"give {' and '.join(self.missing)}, or a policy")
         if taken := sorted(settings.keys() & {"domain", "name", "target", "calibration"}):
             raise UsageError(f"--set takes parameters of {self.mechanism}, not {taken[0]}")
         unit, sample = PrivacyUnit(self.unit.value), sample_from(self.sample, answers)

@@ -88,7 +88,7 @@ def parsed_link(
     if not isinstance(link, str):
         raise UsageError("the link must be a text")
     address, _, fragment = link.strip().partition("#")
-    secret = _secret(fragment, beside, kind)
+    secret = _secret(fragment, beside, kind, page)
     what = "a live session" if kind is Credential.LIVE else "a campaign"
     place = page_address(address, page, what, f"#{kind}…", allow_http=allow_http)
     return *place, check_credential(secret, kind)
@@ -106,11 +106,12 @@ def page_address(
     return checked_address(found["server"], allow_http=allow_http), found["campaign"]
 
 
-def _secret(fragment: str, beside: str | None, kind: Credential) -> str:
+def _secret(fragment: str, beside: str | None, kind: Credential, page: str) -> str:
     name = "invite" if kind is Credential.INVITE else "secret"
     if fragment and beside is not None and fragment != beside:
         raise UsageError(f"the link already has its {name}, and another is given separately")
     secret = fragment or beside
     if not secret:
-        raise UsageError(f"the link has no {name}; it ends in #{kind}…, and must be in quotes")
+        what = "an invite link" if kind is Credential.INVITE else f"a {kind.name.lower()} link"
+        raise UsageError(f"this is not {what}, which looks like https://host/{page}/leaf0#{kind}…")
     return secret

@@ -232,9 +232,9 @@ class Connection:
         try:
             response = self._client.send(request, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            return _Failure(self._unreachable(_words(error)), not _is_certificate(error))
+            return _Failure(self._unreachable(failure_words(error)), not _is_certificate(error))
         except httpx.TransportError as error:
-            return _Failure(self._unreachable(_words(error)), not once)
+            return _Failure(self._unreachable(failure_words(error)), not once)
         try:
             if response.is_success:
                 return use(response)
@@ -278,7 +278,7 @@ class Connection:
         try:
             yield from response.iter_bytes()
         except (httpx.TransportError, httpx.DecodingError) as error:
-            fault = self._unreachable(_words(error))
+            fault = self._unreachable(failure_words(error))
         if fault is not None:
             raise fault
 
@@ -292,7 +292,7 @@ def _body(json: Any, content: bytes | None) -> bytes | None:
     return _json.dumps(json, allow_nan=False).encode()
 
 
-def _words(error: Exception) -> str:
+def failure_words(error: Exception) -> str:
     """The error in words that quote nothing of the request."""
     if isinstance(error, httpx.TimeoutException):
         return "no response in time"

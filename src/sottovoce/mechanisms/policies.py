@@ -38,7 +38,7 @@ from sottovoce.model import (
     Unit,
     UnitName,
 )
-from sottovoce.model.policy import short, stated_labels
+from sottovoce.model.policy import check_policy, short, stated_labels
 from sottovoce.seams import Mechanism, Release
 
 
@@ -54,8 +54,7 @@ def policy_of(release: Release, domain: Domain, promise: Promise | None) -> Poli
 
 def release_of(policy: Policy) -> Release:
     """The release of a policy, after checking that it keeps the promise."""
-    if not isinstance(policy, Policy):
-        raise UsageError("not a Policy: read_policy(path) reads one, make_policy makes one")
+    check_policy(policy)
     return _checked(policy.text())
 
 

@@ -37,6 +37,17 @@ class Credential(StrEnum):
     """Signs the messages of a webhook."""
 
 
+_NAMES = {
+    Credential.SETUP: "setup link",
+    Credential.TOKEN: "token",
+    Credential.KEYHOLDER: "keyholder link",
+    Credential.INVITE: "invite link",
+    Credential.LIVE: "live link",
+    Credential.RECEIPT: "receipt",
+    Credential.WEBHOOK: "webhook secret",
+}
+
+
 def check_credential(text: str, kind: Credential) -> str:
     """The text, if it has the form of this kind; an error does not quote it.
 
@@ -44,8 +55,11 @@ def check_credential(text: str, kind: Credential) -> str:
     'svi_AAAA'
     """
     if not (isinstance(text, str) and text.startswith(kind) and SECRET.fullmatch(text)):
+        name = _NAMES[kind]
+        place = "after # " if name.endswith("link") else ""
         raise UsageError(
-            f"this is no {kind.name.lower()}: it has {kind} and 43 letters, digits, - or _"
+            f"the {name} is incomplete or changed: {place}it must have {kind} and 43 characters; "
+            "copy it again"
         )
     return text
 

@@ -29,6 +29,14 @@ def label_text(label: Label) -> str:
     return str(label)
 
 
+def are_numbers(labels: Iterable[Label]) -> bool:
+    """Whether every label is a finite number, so that the labels have a known order."""
+    try:
+        return all(math.isfinite(float(label)) for label in labels)
+    except ValueError:
+        return False
+
+
 class Kind(StrEnum):
     """Categorical labels, ordinal labels (their order means something), or numbers."""
 
@@ -98,13 +106,9 @@ class Domain:
     @property
     def scale(self) -> FloatArray:
         """The number each label stands for: itself where every label is a number, else its rank."""
-        try:
-            numbers = np.array([float(label) for label in self.labels])
-        except ValueError:
-            return np.arange(self.size, dtype=np.float64)
-        if not np.isfinite(numbers).all():
-            return np.arange(self.size, dtype=np.float64)
-        return numbers
+        if are_numbers(self.labels):
+            return np.array([float(label) for label in self.labels])
+        return np.arange(self.size, dtype=np.float64)
 
     def __str__(self) -> str:
         if self.is_numeric:

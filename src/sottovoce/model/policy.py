@@ -188,6 +188,12 @@ class Policy(Displayed):
         )
 
 
+def check_policy(given: object) -> None:
+    """Refuse anything but a Policy, such as its path or its document."""
+    if not isinstance(given, Policy):
+        raise UsageError("not a Policy: read_policy(path) reads one, make_policy makes one")
+
+
 def check_target(epsilon: float, delta: float, answers: int) -> None:
     """Refuse an impossible target; the error names the field and its range."""
     check_number("epsilon", epsilon)

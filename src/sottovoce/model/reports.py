@@ -65,7 +65,8 @@ class Reports(Displayed):
 
     `worker` and `task` are codes into the vocabularies `workers` and `tasks`; `value` holds label
     codes, or floats when the domain is numeric. `simulated` marks reports whose noise came from a
-    seed, and which protect nobody. The repr shows counts and the domain, never an answer.
+    seed, and which protect nobody; `reported` marks a table whose answers are in a column named
+    report. The repr shows counts and the domain, never an answer.
 
     >>> table = Reports.of([0, 1, 2], [0, 0, 0], [1, 1, 0], domain=Domain.categorical("ab"))
     >>> len(table), table.labels
@@ -83,6 +84,7 @@ class Reports(Displayed):
     domain: Domain
     reading: Reading | None = None
     simulated: bool = False
+    reported: bool = False
 
     def __post_init__(self) -> None:
         if not self.worker.shape == self.task.shape == self.value.shape == (len(self.worker),):

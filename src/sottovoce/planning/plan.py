@@ -134,7 +134,8 @@ def _error(domain: Domain, goal: float) -> float:
             raise UsageError(f"the target error must be above 0 and within the range, not {goal:g}")
         return goal
     if not 0 < goal < 1:
-        raise UsageError(f"the target accuracy must be above 0 and below 1, not {goal:g}")
+        hint = f"; for {goal:g} % write {goal / 100:g}" if 1 < goal < 100 else ""
+        raise UsageError(f"the target accuracy must be above 0 and below 1, not {goal:g}{hint}")
     return 1 - goal
 
 

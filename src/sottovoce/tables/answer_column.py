@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Label
+from sottovoce.model.domain import are_numbers
 from sottovoce.model.reports import LARGEST
 from sottovoce.tables.faults import LONGEST, Fault, Faults, shown
 from sottovoce.tables.relation import Relation
@@ -29,6 +30,8 @@ from sottovoce.tables.vocabulary import (
     vocabulary_of,
 )
 
+DomainName: TypeAlias = Literal["categorical", "ordinal", "numeric"]
+"""The name of a kind of domain."""
 FEW_VALUES = 20
 """The most distinct whole numbers that are taken for labels."""
 MOST_LABELS = 10_000
@@ -207,12 +210,37 @@ def label_codes(
         found = [
             cell for cell, good in zip(cells, usable, strict=True) if good and cell is not None
         ]
+        check_order(wanted, found)
         domain = Domain(wanted, tuple(sorted_labels(found)) or ("",))
     places = {_key(label): code for code, label in enumerate(domain.labels)}
     codes = np.array([places.get(_key(cell), -Fault.UNKNOWN) for cell in cells], np.int32)
     codes[lengths > LONGEST] = -Fault.LONG
     codes[missing | np.array([cell is None for cell in cells], np.bool_)] = -Fault.EMPTY
     return domain, codes
+
+
+def check_order(kind: Kind, labels: Iterable[Label]) -> None:
+    """Refuse ordinal labels whose order is not known, because they are not numbers."""
+    if kind is Kind.ORDINAL and not are_numbers(labels):
+        raise UsageError(
+            "the order of these labels is not known; list them from low to high: "
+            "domain=Domain.ordinal([...])"
+        )
+
+
+def stated_domain(given: Domain | Kind | DomainName | None) -> Domain | Kind | None:
+    """The domain or kind that `domain=` states; a kind may be given by its name.
+
+    >>> stated_domain("numeric")
+    <Kind.NUMERIC: 'numeric'>
+    """
+    if given is None or isinstance(given, Domain):
+        return given
+    if isinstance(given, str) and given in list(Kind):
+        return Kind(given)
+    raise UsageError(
+        f"domain= takes a Domain, a Kind or one of {', '.join(Kind)}, not {shown(given)}"
+    )
 
 
 def sorted_labels(labels: list[Label]) -> list[Label]:

@@ -73,6 +73,11 @@ def is_stamp(name: str) -> bool:
     return name.strip().casefold() == SIMULATED
 
 
+def is_report(name: str) -> bool:
+    """Whether a column of this name holds reports that are not simulated."""
+    return name.strip().casefold() == "report"
+
+
 def _check_mapping(roles: Roles, columns: Mapping[str, str] | None) -> None:
     unknown = sorted(set(columns or {}) - set(roles.names))
     if unknown:
@@ -119,6 +124,13 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
             f"Pass {roles.mapping(role)} to name another",
             file=file,
         )
+    if usual == MADE.names["answer"] and _has_answers(names):
+        raise DataError(
+            "has a column of answers, not of reports; with a policy, give the table that perturb "
+            "or an export of the campaign wrote; if a column holds reports under another name, "
+            f"pass {roles.mapping(role, 'THAT')}",
+            file=file,
+        )
     near = next(iter(_near(names, usual)), None)
     example = ", ".join(f'"{each}": "…"' for each in roles.names)
     way = roles.mapping(role, near) if near else f"{roles.argument}={{{example}}}"
@@ -126,6 +138,10 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
     if len(names) == 1 and (split := next((mark for mark in ";|" if mark in names[0]), None)):
         raise DataError(f"cells are separated by {split!r}: use commas or tabs", file=file)
     raise DataError(f"there is no column {wanted}, only {_listed(names)}: pass {way}", file=file)
+
+
+def _has_answers(names: Sequence[str]) -> bool:
+    return any(name.strip().casefold() in ANSWERS.names["answer"] for name in names)
 
 
 def _near(names: Sequence[str], usual: tuple[str, ...]) -> list[str]:

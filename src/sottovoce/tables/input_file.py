@@ -30,6 +30,7 @@ Format: TypeAlias = Literal["csv", "tsv", "jsonl", "parquet"]
 
 PARQUET = b"PAR1"
 GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
 BOM = b"\xef\xbb\xbf"
 
 _ENDINGS: dict[str, Format] = {
@@ -145,6 +146,8 @@ def _described(path: Path, name: str, format: Format | None) -> LocalFile:
     head = _head(path, name)
     if not head:
         raise DataError("the file is empty: expected a table with a header and rows", file=name)
+    if head.startswith(ZIP) and name.lower().endswith((".xlsx", ".xlsm")):
+        raise DataError("is an Excel file; save it as CSV", file=name)
     gzipped = head.startswith(GZIP)
     if gzipped:
         head = _inflated(path, name)
@@ -189,5 +192,13 @@ def _near(path: Path) -> str:
         names = os.listdir(path.parent)
     except OSError:
         return f", nor a folder {path.parent}"
-    found = get_close_matches(path.name, names, 1)
+    stems = {_stem(name) for name in names}
+    near = get_close_matches(_stem(path.name), stems, 1, 0.7)
+    same = [name for name in names if near and _stem(name) == near[0]]
+    found = get_close_matches(path.name, same, 1, 0.0)
     return f"; did you mean {found[0]}?" if found else ""
+
+
+def _stem(name: str) -> str:
+    """A file's name without its endings."""
+    return name.partition(".")[0]

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.model import Domain, Kind, Names, Reading, Repeats, Reports
+from sottovoce.tables.answer_column import check_order
 from sottovoce.tables.duckdb_connection import connect, first_line, path_of, text_of
 from sottovoce.tables.duplicates import resolved
 from sottovoce.tables.input_file import LocalFile, format_of_ending
@@ -227,6 +228,7 @@ def _under(reports: Reports, wanted: Domain | Kind | None, name: str, *, private
         packed, again = own.kind if private else own, f"domain=Kind.{str(kind).upper()}"
         raise UsageError(f"{name} is packed as {packed}: pack it with {again}")
     if not isinstance(wanted, Domain):
+        check_order(wanted, own.labels)
         return replace(reports, domain=Domain(Kind(kind or own.kind), own.labels))
     if own.is_numeric:
         if private and not ((reports.value >= wanted.low) & (reports.value <= wanted.high)).all():

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Gold, Kind, Reading, Repeats, Reports
-from sottovoce.tables.answer_column import Answers, answers_of
-from sottovoce.tables.column_roles import ANSWERS, GOLD, MADE, REPORTS, is_stamp
+from sottovoce.tables.answer_column import Answers, DomainName, answers_of, stated_domain
+from sottovoce.tables.column_roles import ANSWERS, GOLD, MADE, REPORTS, is_report, is_stamp
 from sottovoce.tables.duplicates import resolved
 from sottovoce.tables.faults import counted, raise_first
 from sottovoce.tables.input_file import Source, local_file
@@ -73,7 +73,7 @@ def read_reports(
     source: Source,
     *,
     columns: Mapping[str, str] | None = None,
-    domain: Domain | Kind | None = None,
+    domain: Domain | Kind | DomainName | None = None,
     repeats: Repeats = "first",
     bad_rows: BadRows = "error",
     format: str | None = None,
@@ -90,17 +90,18 @@ def read_reports(
     (['w1', 'w2'], ('no', 'yes'))
     """
     check_options(repeats, bad_rows)
+    wanted = stated_domain(domain)
     drop = bad_rows == "drop"
     roles = ANSWERS if private else MADE if reported else REPORTS
     if not is_path(source):
         with open_relation(source, roles, columns, drop=drop) as table:
-            return _read(table, domain, repeats, bad_rows)
+            return _read(table, wanted, repeats, bad_rows)
     with local_file(source, format) as file:
         manifest = manifest_of(file)
         if manifest is not None:
-            return read_packed(file, manifest, columns, domain, repeats, private=private)
+            return read_packed(file, manifest, columns, wanted, repeats, private=private)
         with open_relation(file, roles, columns, drop=drop) as table:
-            return _read(table, domain, repeats, bad_rows)
+            return _read(table, wanted, repeats, bad_rows)
 
 
 def check_options(repeats: str, bad_rows: str) -> None:
@@ -133,8 +134,11 @@ def _read(
     rows = len(answers.values) + sum(table.dropped.values())
     reading = Reading(table.name, rows, repeats=repeats, dropped=dropped)
     place = (lambda i: table.row_of(int(kept[i]))) if kept is not None else table.row_of
-    simulated = is_stamp(table.columns["answer"])
-    return resolved(replace(reports, reading=reading, simulated=simulated), repeats, place)
+    column = table.columns["answer"]
+    reports = replace(
+        reports, reading=reading, simulated=is_stamp(column), reported=is_report(column)
+    )
+    return resolved(reports, repeats, place)
 
 
 def _sound(worker: Coded, task: Coded, answers: Answers, kept: Kept, name: str) -> Reports:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,20 +14,26 @@ from sottovoce.tables.faults import raise_first
 from sottovoce.tables.input_file import local_file
 from sottovoce.tables.relation import Relation, open_relation
 from sottovoce.tables.vocabulary import Coded, fault_of, names_of
+from sottovoce.worker.answers import FOREIGN
 
 
-def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
-    """The answers in a table with the columns task and answer: CSV, TSV, JSONL or Parquet."""
+def read_answers(
+    path: Path, domain: Domain, tasks: Iterable[str] | None = None
+) -> dict[str, Label]:
+    """The answers in a table with the columns task and answer: CSV, TSV, JSONL or Parquet.
+
+    With `tasks`, an answer to another task is refused.
+    """
+    known = None if tasks is None else set(tasks)
     given: dict[str, Label] = {}
     with sound_rows(path, domain) as (table, task, answer):
         for place, (code, value) in enumerate(zip(task.codes, answer.values, strict=True)):
             name = str(task.names[code])
-            if name in given:
-                raise DataError(
-                    f"task {name!r} is answered twice; keep one row",
-                    file=table.name,
-                    row=table.row_of(place),
-                )
+            wrong = "is answered twice; keep one row" if name in given else None
+            if known is not None and name not in known:
+                wrong = FOREIGN
+            if wrong:
+                raise DataError(f"task {name!r} {wrong}", file=table.name, row=table.row_of(place))
             given[name] = float(value) if domain.is_numeric else domain.labels[int(value)]
     return given
 

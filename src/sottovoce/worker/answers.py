@@ -29,6 +29,9 @@ from sottovoce.seams import Mechanism, Release
 from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.sealed_answers import sealed_codes, sealed_sum_of
 
+FOREIGN = "is not one of your tasks in this campaign"
+"""The text after the name of a task that a worker may not answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -279,7 +282,7 @@ def _check_tasks(tasks: Sequence[str], given: list[str]) -> None:
     _check_distinct(tasks, "is listed twice in tasks=")
     unknown = sorted(set(given) - set(tasks))
     if unknown:
-        raise UsageError(f"task {unknown[0]!r} is answered but is not in tasks=")
+        raise UsageError(f"task {unknown[0]!r} {FOREIGN}")
 
 
 def _check_distinct(tasks: Sequence[str], fault: str) -> None:

@@ -58,6 +58,14 @@ def reported(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) ->
     return campaign
 
 
+def test_an_epsilon_above_the_mechanisms_limit_is_noted(campaign: Run, tasks: Path) -> None:
+    made = campaign("create", tasks.name, *TREES, "--epsilon", "60")
+    assert made.returncode == 0
+    assert "note: epsilon 60 was requested; the largest possible with this mechanism is 44.37" in (
+        made.stderr.splitlines()
+    )
+
+
 def test_a_campaign_runs_from_the_servers_link_to_its_deletion(
     call: Run, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

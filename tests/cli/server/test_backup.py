@@ -39,6 +39,20 @@ def test_a_backup_is_made_verified_and_restored(call: Run, filled: tuple[str, Se
     assert (rows["campaigns"], rows["tasks"], rows["reports"]) == (1, 20, 3)
 
 
+@pytest.mark.parametrize("command", [["backup", "x.bak"], ["db", "check"]], ids=" ".join)
+def test_a_folder_without_a_database_is_refused_and_nothing_is_created(
+    call: Run, tmp_path: Path, command: list[str]
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    done = call(*command)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "sottovoce: there is no database in sottovoce-data: run this where the server runs, or "
+        "pass --data FOLDER\n"
+    )
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_worker_who_sends_again_after_a_restore_is_told_it_is_stored(
     call: Run, filled: tuple[str, Sent], tmp_path: Path
 ) -> None:
@@ -130,7 +144,8 @@ def test_a_full_disk_is_said_and_nothing_is_left(
         "sottovoce: new/sottovoce.db cannot be used: disk I/O error; is the disk full?\n",
     )
     assert not list(tmp_path.glob("*new.backup*"))
-    assert "nothing to back up" in call("backup", "c.backup", "--data", "new").stderr
+    left = "there is no database" if command[0] == "backup" else "nothing to back up"
+    assert left in call("backup", "c.backup", "--data", "new").stderr
 
 
 def test_a_password_is_in_no_output(call: Run) -> None:
@@ -138,9 +153,3 @@ def test_a_password_is_in_no_output(call: Run) -> None:
     assert refused.returncode == 2
     assert "PostgreSQL does not respond" in refused.stderr
     assert "swordfish" not in refused.stderr + refused.stdout
-
-
-def test_nothing_is_made_where_there_is_nothing(call: Run, tmp_path: Path) -> None:
-    refused = call("backup", "b", "--data", "none")
-    assert "there is nothing to back up" in refused.stderr
-    assert not (tmp_path / "none").exists()

@@ -69,7 +69,7 @@ def test_a_folder_is_replaced_only_by_force(call: Run, live: Database, tmp_path:
     [
         (("nobody", "out", "--data", "live"), 1, "sottovoce.db has no campaign 'nobody'"),
         (("leaf", "no/out", "--data", "live"), 2, "no is not a folder: create it first"),
-        (("leaf", "out", "--data", "none"), 2, "is empty; run sottovoce db upgrade"),
+        (("leaf", "out", "--data", "none"), 2, "there is no database in none"),
         (("leaf", "out", "--database-url", "postgresql://127.0.0.1:1/x"), 2, "does not respond"),
         (("leaf", "out", "--data", "live", "--parts", "0"), 2, "--parts"),
     ],

@@ -215,6 +215,18 @@ def test_a_bad_table_is_refused_without_quoting_it(
     assert host.counts(link).submissions == 0
 
 
+def test_an_answer_to_another_task_is_named_with_its_row(
+    host: Host, answer: Answer, tmp_path: Path
+) -> None:
+    table = tmp_path / "answers.csv"
+    table.write_text("task,answer\nt1,yes\nleaf-9,no\n")
+    done = answer(host.link(), "--answers", str(table), "--yes")
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "answers.csv, row 3: task 'leaf-9' is not one of your tasks in this campaign\n"
+    )
+
+
 def test_status_shows_what_the_server_has(host: Host, answer: Answer) -> None:
     link = host.link()
     answer(link, typed="y 1 s s s s y")

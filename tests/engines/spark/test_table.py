@@ -13,7 +13,7 @@ import pytest
 from sottovoce.engines.large_table import Recoding
 from sottovoce.engines.spark.table import SparkTable, open_table
 from sottovoce.errors import DataError, SottovoceError, UsageError
-from sottovoce.model import Domain, Kind
+from sottovoce.model import Domain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,7 +81,7 @@ def test_labels_stand_for_what_they_are_recoded_to(spark: SparkSession, tmp_path
     from sottovoce.inference.steps.means import TaskMeans
 
     recoding = Recoding(np.array([2.0, 5.0]), Domain.numeric(0, 10))
-    engine = table(spark, tmp_path, domain=Kind.ORDINAL).engine(recoding)
+    engine = table(spark, tmp_path, domain=Domain.ordinal("xy")).engine(recoding)
     assert engine.total(TaskMeans()).tolist() == [4.0, 11.0]
 
 

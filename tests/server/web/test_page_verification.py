@@ -248,7 +248,7 @@ def test_plain_http_to_another_machine_must_be_allowed() -> None:
 
 
 def test_nobody_there_is_said() -> None:
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match=r"\(no connection\)"):
         check_page("http://127.0.0.1:9/c/leaf0")
 
 

@@ -20,11 +20,12 @@ from sottovoce.cli.campaign.keyholders import (
     sealing_from,
 )
 from sottovoce.cli.console import plural
+from sottovoce.cli.guarantee import limit_lines
 from sottovoce.cli.policy_options import sample_from
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Kind
 from sottovoce.requester.terms import AskedTerms
-from sottovoce.requester.views import CampaignView
+from sottovoce.requester.views import CampaignView, guarantees_of
 from sottovoce.tables.task_table import read_task_table
 
 
@@ -161,6 +162,10 @@ def create(
     if ignored:
         console.note(f"note: ignored columns: {', '.join(map(repr, ignored))}")
     _say(made)
+    if epsilon is not None and not made["sealed"]:
+        held = guarantees_of(made["guarantee"])[unit is options.Unit.worker]
+        for line in limit_lines(epsilon, held.epsilon):
+            console.note(line)
 
 
 def _domain(

@@ -16,7 +16,7 @@ from sottovoce.cli.options import (
     ForceOption,
     JsonOption,
 )
-from sottovoce.cli.server.database import counting_rows, opened
+from sottovoce.cli.server.database import counting_rows, existing, opened
 from sottovoce.server.database import backup as database_backup
 from sottovoce.server.database.backup import Manifest, back_up
 from sottovoce.server.database.connection import exclusive_use, name_of
@@ -38,7 +38,7 @@ def backup(
     The format of FILE does not depend on the database: it restores into SQLite or PostgreSQL. FILE
     contains everything in the database, including the webhooks' secrets: keep it private.
     """
-    with opened(data, database_url) as database:
+    with existing(data, database_url) as database:
         with counting_rows("backing up") as progress:
             today = datetime.now(UTC).date()
             manifest = back_up(database, file, today=today, force=force, progress=progress)
@@ -59,12 +59,12 @@ def restore(
     Every row is verified against the backup before and after. The restore is atomic. Workers'
     receipts, invites and tokens keep working.
     """
+    if verify:
+        with counting_rows("verifying") as progress:
+            manifest = database_backup.verify(file, progress=progress)
+        _tell(f"{file} is complete", manifest, as_json=json)
+        return
     with opened(data, database_url) as database:
-        if verify:
-            with counting_rows("verifying") as progress:
-                manifest = database_backup.verify(file, progress=progress)
-            _tell(f"{file} is complete", manifest, as_json=json)
-            return
         with exclusive_use(database), counting_rows("restoring") as progress:
             manifest = database_backup.restore(file, database, progress=progress)
         _tell(f"restored into {name_of(database)}", manifest, as_json=json)

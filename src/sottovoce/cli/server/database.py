@@ -81,7 +81,7 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
     Checks counters against rows, packed reports against their campaign's tasks, and that no worker
     reported a task twice; runs SQLite's own checks. The server can keep running.
     """
-    with opened(data, database_url) as database:
+    with existing(data, database_url) as database:
         check_schema(database)
         faults = faults_in(database)
         for fault in faults:
@@ -125,7 +125,7 @@ def export_reports(
     worker's reports are in one part, ordered by pseudonym, not by arrival. All parts come from one
     snapshot. FOLDER appears only when it is complete.
     """
-    with opened(data, database_url) as database:
+    with existing(data, database_url) as database:
         with counting_rows("exporting") as progress:
             done = export_parts(
                 database, campaign, folder, parts=parts, force=force, progress=progress
@@ -147,6 +147,18 @@ def opened(data: Path, database_url: str | None) -> Iterator[Database]:
         yield database
     finally:
         database.close()
+
+
+@contextmanager
+def existing(data: Path, database_url: str | None) -> Iterator[Database]:
+    """The database at the address, or in the folder; an error if the folder has none."""
+    with opened(data, database_url) as database:
+        if database.file is not None and not database.file.exists():
+            raise UsageError(
+                f"there is no database in {database.file.parent}: run this where the server runs, "
+                "or pass --data FOLDER"
+            )
+        yield database
 
 
 @contextmanager

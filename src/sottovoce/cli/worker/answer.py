@@ -175,7 +175,7 @@ def _answer(
                 say(NOTHING)
                 return
         given = (
-            read_answers(file, offer.policy.domain)
+            read_answers(file, offer.policy.domain, offer.names)
             if file is not None
             else _questioned(offer, remaining, asked, say)
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from sottovoce.errors import Unreachable, absent
 from sottovoce.http_client.addresses import is_to_this_machine, page_address
+from sottovoce.http_client.connection import failure_words
 from sottovoce.server.web.worker_page import (
     COMMON,
     NOTHING,
@@ -149,7 +150,7 @@ class _Visit:
                         break
                 return _Reply(reply.status_code, reply.headers, bytes(content))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unreachable(self._server, reason=type(error).__name__) from None
+            raise Unreachable(self._server, reason=failure_words(error)) from None
 
 
 def _compared(name: str, ours: bytes, reply: _Reply) -> PageDifference:
