@@ -20,13 +20,13 @@ USUAL: dict[str, Any] = {
 }  # fmt: skip
 
 
-def answers(**reading: str) -> Reports:
+def answers() -> Reports:
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 6)
     rows = [(f"w{i}", f"t{j}", "ny"[truth[j] ^ (rng.random() < 0.2)])
             for i in range(4) for j in range(6)]  # fmt: skip
     names = zip(("worker", "task", "answer"), zip(*rows, strict=True), strict=True)
-    return read({name: list(column) for name, column in names}, **reading)
+    return read({name: list(column) for name, column in names})
 
 
 def test_processes_add_up_the_integers_of_the_plain_suite(
