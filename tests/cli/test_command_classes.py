@@ -23,7 +23,7 @@ from sottovoce.cli.command_classes import with_names
     ],
 )
 def test_help_names_all_there_are(command: str, names: list[str]) -> None:
-    said = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "400"}).output
+    said = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "80"}).output
     assert [name for name in names if name not in said] == []
     assert "s}" not in said
 

@@ -128,12 +128,19 @@ def _is_number(word: str) -> bool:
 
 
 class RegistryCommand(PlainCommand):
-    """A command whose help lists registered mechanisms or methods."""
+    """A command whose help lists registered mechanisms or methods.
+
+    Names of mechanisms are too long for the column of an option: they are below all options.
+    """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         for parameter in self.params:
             described: Any = parameter  # arguments and options both have a help text
-            described.help = with_names(described.help or "")
+            text = described.help or ""
+            if "{mechanisms}" in text:
+                text = text.replace("{mechanisms}", "the mechanisms below")
+                self.epilog = with_names("Mechanisms: {mechanisms}.")
+            described.help = with_names(text)
         super().format_help(ctx, formatter)
 
 

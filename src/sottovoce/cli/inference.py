@@ -78,7 +78,7 @@ def infer(
         typer.Option(
             "--set",
             metavar="NAME=VALUE,…",
-            help="Parameters of the method, such as max_rounds=50,tolerance=1e-8.",
+            help="Parameters of the method, such as max_rounds=50.",
         ),
     ] = None,
     ties: Annotated[

@@ -138,7 +138,7 @@ ColumnsOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME=COLUMN,…",
-        help="Column names of the table, such as worker=annotator,task=item,answer=vote.",
+        help="Column names of the table, such as worker=who,task=item.",
     ),
 ]
 GoldColumnsOption = Annotated[
@@ -245,7 +245,7 @@ ConfOption = Annotated[
     typer.Option(
         "--conf",
         metavar="NAME=VALUE",
-        help="Spark setting, with --master, such as spark.executor.memory=8g; can be repeated.",
+        help="Spark setting, with --master, such as spark.ui.port=4050; can be repeated.",
         show_default=False,
     ),
 ]
