@@ -13,7 +13,7 @@ import pytest
 from sottovoce.figures import Chart, Series, Table, page
 from sottovoce.figures.html import marked_up
 from sottovoce_studies.catalogue import GROUPS, STUDIES
-from sottovoce_studies.cells import Anew, Cell, Kept, Remembered, run_cells
+from sottovoce_studies.cells import Cell, Kept, Recomputed, Remembered, run_cells
 from sottovoce_studies.report import blocks
 from sottovoce_studies.study import Outcome, Row, Verdict
 from sottovoce_studies.verdicts import (
@@ -183,7 +183,7 @@ def test_recomputed_results_are_stored_without_reading_earlier_ones(tmp_path: Pa
     CALLS.clear()
     file, cells = tmp_path / "results.jsonl", [Cell(double, (number,)) for number in range(2)]
     run_cells(cells, kept=Kept(file))
-    anew = Anew(file)
+    anew = Recomputed(file)
     assert run_cells(cells, kept=anew) == run_cells(cells, kept=anew) == [0, 2]
     assert CALLS == [0, 1, 0, 1]
     assert run_cells(cells, kept=Kept(file)) == [0, 2]

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 from sottovoce.planning.trial_runner import Processes, Progress, key_of, plans_folder, stamp_of
 
 __all__ = [
-    "Anew",
     "Cell",
     "Kept",
+    "Recomputed",
     "Remembered",
     "Results",
     "results_file",
@@ -138,7 +138,7 @@ class Kept:
             return file.read(1) == b"\n"
 
 
-class Anew(Kept):
+class Recomputed(Kept):
     """A cache that ignores results of earlier runs but stores those of this one."""
 
     def __init__(self, path: Path) -> None:

@@ -20,7 +20,7 @@ from sottovoce.cli.options import ForceOption, output_option
 from sottovoce.errors import Stopped, UsageError
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce_studies.catalogue import STUDIES, study_named
-from sottovoce_studies.cells import Anew, Kept, Remembered, Results, results_file
+from sottovoce_studies.cells import Kept, Recomputed, Remembered, Results, results_file
 from sottovoce_studies.report import check_folder, write_files
 from sottovoce_studies.study import Outcome, Study
 from sottovoce_studies.verdicts import (
@@ -175,7 +175,7 @@ def _kept(run: Run, *, fresh: bool) -> Results:
     """Results for all studies of the command, which share some; a full run keeps them on disk."""
     if run.size == "quick":
         return Remembered()
-    return Anew(results_file()) if fresh else Kept(results_file())
+    return Recomputed(results_file()) if fresh else Kept(results_file())
 
 
 def _stopped(run: Run, *, fresh: bool) -> Stopped:
