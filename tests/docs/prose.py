@@ -3,7 +3,8 @@
     python -m tests.docs.prose [PATH ...]
 
 It reads Markdown outside of code blocks, page templates, JavaScript, and the strings and docstrings
-of Python. A sentence must not open with a noun clause ("What is sent is random."), either.
+of Python. `idioms.tsv` is the word list. A sentence must not open with a noun clause ("What is sent
+is random."), either.
 """
 
 from __future__ import annotations
@@ -15,40 +16,35 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Finding", "findings_in", "text_findings"]
+__all__ = ["Finding", "Idiom", "findings_in", "idioms", "text_findings"]
 
 ROOT = Path(__file__).parents[2]
 CHECKED = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
            "docs", "src", "studies", "tests", "benchmarks", "website", ".github")  # fmt: skip
 SUFFIXES = (".py", ".pyi", ".md", ".html", ".js")
 OWN = (Path(__file__).resolve(), Path(__file__).resolve().with_name("test_prose.py"))
-"""These quote what they look for."""
+"""These quote sentences that are to be found."""
 
-IDIOMS = {
-    r"who(?:so)?ever": "anyone who",
-    r"whatever (?:it|they|one|he|she)": "any, or name the cases",
-    r"betray(?:s|ed|ing|al)?": "reveal; privacy loss",
-    r"anew": "again; rerun",
-    r"so many|so much of": "a number",
-    r"somebody": "someone",
-    r"of one's own": "your own",
-    r"the very(?! least| first| last| same)": "the",
-    r"mend(?:s|ed|ing)?": "fix",
-    r"beside": "next to",
-    r"such an?": "this, or name it",
-    r"as such": "itself, or nothing",
-    r"once more": "again",
-    r"for once": "nothing",
-    r"and the like": "name them",
-    r"thereby|whereof|wherein|thereof|hereby": "a second sentence",
-    r"by and by": "gradually",
-    r"in (?:its|their|his|her) stead": "instead",
-    r"(?:say|said with|says) --": "pass --",
-    r"to a program:": "JSON output",
-    r"shall": "will, must or should",
-}
+WORD_LIST = Path(__file__).with_name("idioms.tsv")
+
+
+class Idiom(NamedTuple):
+    """A pattern, what to write instead, and a sentence that has it."""
+
+    pattern: str
+    instead: str
+    example: str
+
+
+def idioms() -> list[Idiom]:
+    """The word list."""
+    _, *lines = WORD_LIST.read_text(encoding="utf-8").splitlines()
+    return [Idiom(*line.split("\t")) for line in lines]
+
+
 _ENDS = r"(?:\b|(?<=[ :-]))"
-_IDIOM = re.compile("|".join(rf"\b({each}){_ENDS}" for each in IDIOMS), re.IGNORECASE)
+_IDIOM = re.compile("|".join(rf"\b({each.pattern}){_ENDS}" for each in idioms()), re.IGNORECASE)
+_INSTEAD = [each.instead for each in idioms()]
 _SENTENCE = re.compile(r"(?:(?<=[.!?] )|(?<=\n\n)|(?<=\A))[A-Z][^.!?]*[.!?]", re.DOTALL)
 _RELATIVE = re.compile(r"(?:What|Who|Whose|Whom|Which) [a-z]|Where [^,]*\b(?:is|are) (?:in|the)\b")
 _FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
@@ -77,9 +73,8 @@ def findings_in(paths: Iterable[Path]) -> Iterator[Finding]:
 
 def text_findings(text: str) -> Iterator[tuple[int, str, str]]:
     """Where a text has an idiom or opens a sentence with a noun clause."""
-    suggestions = list(IDIOMS.values())
     for match in _IDIOM.finditer(text):
-        yield match.start(), match[0].strip(), suggestions[(match.lastindex or 1) - 1]
+        yield match.start(), match[0].strip(), _INSTEAD[(match.lastindex or 1) - 1]
     for match in _SENTENCE.finditer(text):
         if match[0][-1] != "?" and _RELATIVE.match(match[0]):
             yield match.start(), " ".join(match[0].split()[:4]) + " …", "the subject first"
