@@ -307,7 +307,7 @@ def test_no_error_quotes_a_number(cluster_session: SparkSession, tmp_path: Path)
     policy = make_policy(NUMBERS, "laplace", Target(1.0))
     said = refused(["a", "b"], ["t", "t"], [1.0, 77.25], tmp_path, cluster_session, policy)
     assert "this cell is outside the range 0..10" in said
-    assert "77" not in said
+    assert "77" not in said.replace(str(tmp_path), "")  # pytest numbers its folders
 
 
 @pytest.mark.slow
