@@ -183,8 +183,8 @@ def test_recomputed_results_are_stored_without_reading_earlier_ones(tmp_path: Pa
     CALLS.clear()
     file, cells = tmp_path / "results.jsonl", [Cell(double, (number,)) for number in range(2)]
     run_cells(cells, kept=Kept(file))
-    anew = Recomputed(file)
-    assert run_cells(cells, kept=anew) == run_cells(cells, kept=anew) == [0, 2]
+    recomputed = Recomputed(file)
+    assert run_cells(cells, kept=recomputed) == run_cells(cells, kept=recomputed) == [0, 2]
     assert CALLS == [0, 1, 0, 1]
     assert run_cells(cells, kept=Kept(file)) == [0, 2]
     assert CALLS == [0, 1, 0, 1]
