@@ -14,11 +14,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from website.built import external_assets, faults, read_pages
 from website.llms import llms_text
 from website.navigation import NOTEBOOKS, read_settings
 from website.notebooks import notebook_page
 from website.pages import PROJECT_PAGES, ROOT, site_page
+from website.site_checks import external_assets, faults, read_pages
 
 __all__ = ["build", "stage"]
 

@@ -11,12 +11,12 @@ import markdown
 import pytest
 from filelock import FileLock
 from website.build import build
-from website.built import BuiltPage, external_assets, faults, read_pages
 from website.llms import first_sentence
 from website.mathml import equation
 from website.navigation import NOTEBOOKS, read_settings, section_pages
 from website.notebooks import notebook_page
 from website.pages import PROJECT_PAGES, ROOT, site_page
+from website.site_checks import BuiltPage, external_assets, faults, read_pages
 
 import sottovoce
 import sottovoce.crowdkit

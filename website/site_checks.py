@@ -83,5 +83,5 @@ def external_assets(site: Path, pages: Mapping[str, BuiltPage]) -> list[str]:
     ]
     for file in sorted(site.rglob("*.css")):
         for match in _CSS_URL.finditer(file.read_text(encoding="utf-8")):
-            found.append(f"{file.relative_to(site)}: {match[1]}")
+            found.append(f"{file.relative_to(site)}: {match[1] or match[2]}")
     return found
