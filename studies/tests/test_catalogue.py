@@ -8,6 +8,7 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce_studies.catalogue import ITEMS, STUDIES, study_named
+from sottovoce_studies.claims import CLAIMS
 from sottovoce_studies.study import Outcome, Study
 from sottovoce_studies.verdicts import csv_columns, verdict_words
 
@@ -20,8 +21,11 @@ def test_a_quick_run_reaches_the_recorded_verdict(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
     outcome = study.run("quick")
-    assert outcome.verdict == study.recorded, outcome.explanation
+    assert outcome.rulings.verdicts == study.recorded, str(outcome.rulings)
     _can_be_shown(study, outcome)
+    _tried_what_is_open(study, outcome)
+    judged = {name for name, claim in CLAIMS.items() if claim.judge == study.name}
+    assert outcome.claims.keys() == judged
 
 
 def _can_be_shown(study: Study, outcome: Outcome) -> None:
@@ -31,6 +35,13 @@ def _can_be_shown(study: Study, outcome: Outcome) -> None:
     assert {len(column) for column in csv_columns(outcome).values()} == {len(outcome.rows)}
     assert f"(quick run: {study.quick})" in verdict_words(study, outcome, "quick")
     assert "quick" not in verdict_words(study, outcome, "full")
+
+
+def _tried_what_is_open(study: Study, outcome: Outcome) -> None:
+    assert bool(study.open) == bool(outcome.choices)
+    for choice in outcome.choices:
+        assert choice.values.keys() == study.open.keys()
+        assert all(value in study.open[point] for point, value in choice.values.items())
 
 
 @every_study
@@ -62,11 +73,6 @@ def test_an_unknown_study_is_refused_with_the_nearest_name() -> None:
 @pytest.mark.parametrize("name", ["p2-figure-3", "P2 Figure 3", "P2_figure_3"])
 def test_a_figure_names_its_study(name: str) -> None:
     assert study_named(name) is STUDIES["worker-private-em"]
-
-
-def test_what_does_not_hold_says_why() -> None:
-    with pytest.raises(UsageError, match="'fails' needs its reason"):
-        Outcome(({"part": "x"},), "fails", "", "It fails.")
 
 
 def test_an_unknown_size_is_refused() -> None:

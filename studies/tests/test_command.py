@@ -16,6 +16,7 @@ from sottovoce.cli import console
 from sottovoce.figures import Chart, Series
 from sottovoce_studies import catalogue, command, verdicts
 from sottovoce_studies.cells import Cell
+from sottovoce_studies.rulings import Recorded, Ruling, Rulings
 from sottovoce_studies.study import Outcome, Size, Study, Work
 
 COMPUTED: list[int] = []
@@ -37,15 +38,15 @@ def study(name: str, numbers: Sequence[int], item: str) -> Study:
         line = Series("square", tuple(map(float, numbers)), tuple(map(float, results)))
         chart = Chart(f"Squares of {name}", "number", "square", (line,), note="Seen: squares.")
         odd = any(result % 2 for result in results)
-        return Outcome(
-            rows, "fails" if odd else "holds", "one is odd" if odd else "", "Squares.", (chart,)
-        )
+        shape = Ruling("fails", "one is odd") if odd else Ruling("holds")
+        return Outcome(rows, Rulings(shape=shape), "Squares.", (chart,))
 
     def plan(size: Size, seed: int) -> Work:
         return Work([Cell(square, (number,)) for number in numbers], judge)
 
+    recorded: Recorded = ("not claimed", "fails", "not claimed")
     return Study(
-        name, "Squares are even", "P1 §0", "whole numbers", plan, "nothing", "fails", (item,)
+        name, "Squares are even", "P1 §0", "whole numbers", plan, "nothing", recorded, (item,)
     )
 
 
@@ -68,7 +69,6 @@ def test_the_list_names_every_table_figure_study_and_verdict(call: Run) -> None:
     assert done.returncode == 0, done.stderr
     for each in catalogue.STUDIES.values():
         assert each.name in done.stdout
-        assert each.recorded in done.stdout
         assert all(item in done.stdout for item in each.items)
     assert max(map(len, done.stdout.splitlines())) <= 160
 
@@ -110,8 +110,13 @@ def test_studies_are_printed_one_by_one_and_their_verdicts_at_the_end(
         done.stdout.index(words)
         for words in ("evens (P1 Table 1): Squares", "threes (P1 Table 2): ", "Verdicts")
     )
-    assert first < done.stdout.index("verdict: holds (quick run: nothing). Squares.") < second < end
-    assert "2 claims: 1 holds, 0 hold in shape, 1 fails, 0 cannot be checked.\n" in done.stdout
+    assert (
+        first
+        < done.stdout.index("verdict: shape holds (quick run: nothing). Squares.")
+        < second
+        < end
+    )
+    assert "Shape: 1 holds, 1 fails.\nGuarantee: 2 not claimed.\n" in done.stdout
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == [
         "1 of 2, evens",
         "2 of 2, threes",
@@ -147,7 +152,8 @@ def test_files_of_all_studies_are_written(call: Run, squares: None, tmp_path: Pa
     ]
     record = json.loads((tmp_path / "out" / "verdicts.json").read_text())
     assert (record["size"], record["seed"]) == ("quick", 5)
-    assert [each["verdict"] for each in record["studies"]] == ["holds", "fails"]
+    shapes = [each["verdicts"]["shape"]["verdict"] for each in record["studies"]]
+    assert shapes == ["holds", "fails"]
     assert record["studies"][1] == {
         "name": "threes",
         "paper": "P1",
@@ -156,9 +162,13 @@ def test_files_of_all_studies_are_written(call: Run, squares: None, tmp_path: Pa
         "source": "P1 §0",
         "setting": "whole numbers",
         "seed": 5,
-        "recorded": "fails",
-        "verdict": "fails",
-        "reason": "one is odd",
+        "recorded": {"numbers": "not claimed", "shape": "fails", "guarantee": "not claimed"},
+        "verdicts": {
+            "numbers": {"verdict": "not claimed", "reason": ""},
+            "shape": {"verdict": "fails", "reason": "one is odd"},
+            "guarantee": {"verdict": "not claimed", "reason": ""},
+        },
+        "choices": [],
         "explanation": "Squares.",
     }
 
@@ -266,7 +276,7 @@ def test_stopped_it_says_what_is_left(
 def test_a_study_without_its_datasets_says_so(call: Run) -> None:
     done = call("reproduce", "never-worse")
     assert done.returncode == 0, done.stderr
-    assert "verdict: cannot be checked" in done.stdout
+    assert "verdict: numbers cannot be checked" in done.stdout
 
 
 def test_a_full_run_that_was_made_before_is_not_made_again(

@@ -15,7 +15,8 @@ from sottovoce.figures.html import marked_up
 from sottovoce_studies.catalogue import GROUPS, STUDIES
 from sottovoce_studies.cells import Cell, Kept, Recomputed, Remembered, run_cells
 from sottovoce_studies.report import blocks
-from sottovoce_studies.study import Outcome, Row, Verdict
+from sottovoce_studies.rulings import Ruling, Rulings
+from sottovoce_studies.study import Outcome, Row
 from sottovoce_studies.verdicts import (
     PAPERS,
     Run,
@@ -37,8 +38,12 @@ ROWS: tuple[Row, ...] = (
 CALLS: list[int] = []
 
 
-def outcome(verdict: Verdict = "fails", reason: str = "errors <grow>") -> Outcome:
-    return Outcome(ROWS, verdict, reason, "it grows.", (CHART,), (Table(("x",), ((1,),), "More"),))
+FAILS = Rulings(guarantee=Ruling("fails", "errors <grow>"))
+HOLDS = Rulings(numbers=Ruling("holds"), shape=Ruling("holds"))
+
+
+def outcome(rulings: Rulings = FAILS) -> Outcome:
+    return Outcome(ROWS, rulings, "it grows.", (CHART,), (Table(("x",), ((1,),), "More"),))
 
 
 def double(number: int) -> int:
@@ -49,7 +54,7 @@ def double(number: int) -> int:
 def body(size: str = "quick", seed: int | None = None, **changes: Any) -> str:
     done = [
         (STUDIES["label-recovery"], replace(outcome(), **changes)),
-        (STUDIES["calibration"], outcome("holds", "")),
+        (STUDIES["calibration"], outcome(HOLDS)),
     ]
     run = Run(size, seed, "2030-01-02")  # type: ignore[arg-type]
     return marked_up(blocks(done, run), count(1))
@@ -67,14 +72,17 @@ def test_studies_come_in_the_order_of_their_papers() -> None:
 
 def test_verdicts_are_counted_including_those_that_do_not_occur() -> None:
     done = [(STUDIES["calibration"], outcome()), (STUDIES["label-recovery"], outcome())]
-    assert tally(done) == {"holds": 0, "holds in shape": 0, "fails": 2, "cannot be checked": 0}
+    expected = {"holds": 0, "partly": 0, "fails": 2, "cannot be checked": 0, "not claimed": 0}
+    assert tally(done, "guarantee") == expected
+    assert tally(done, "shape")["not claimed"] == 2
 
 
 def test_a_quick_run_says_what_it_leaves_out() -> None:
     study = STUDIES["calibration"]
     words = verdict_words(study, outcome(), "quick")
-    assert words == f"verdict: fails: errors <grow> (quick run: {study.quick}). It grows."
-    assert verdict_words(study, outcome(), "full") == "verdict: fails: errors <grow>. It grows."
+    verdict = "verdict: guarantee fails: errors <grow>"
+    assert words == f"{verdict} (quick run: {study.quick}). It grows."
+    assert verdict_words(study, outcome(), "full") == f"{verdict}. It grows."
 
 
 def test_a_table_has_the_columns_of_its_rows_in_their_order() -> None:
@@ -114,17 +122,17 @@ def test_a_record_has_every_study_with_its_paper_and_seed() -> None:
     assert (found["size"], found["seed"]) == ("full", None)
     [study] = found["studies"]
     assert (study["paper"], study["items"], study["seed"]) == ("P2", ["P2 Theorem 1"], 1)
-    assert (study["verdict"], study["reason"]) == ("fails", "errors <grow>")
+    assert study["verdicts"]["guarantee"] == {"verdict": "fails", "reason": "errors <grow>"}
+    assert study["verdicts"]["shape"] == {"verdict": "not claimed", "reason": ""}
 
 
 def test_the_report_starts_with_how_many_claims_hold_and_links_to_each() -> None:
     text = body()
     summary = text[: text.index("<h2>P2, the worker-private EM")]
     assert re.findall(r"</span> (\d [a-z ]+)</strong>", summary) == [
-        "1 holds",
-        "0 hold in shape",
-        "1 fails",
-        "0 cannot be checked",
+        *("1 holds", "1 not claimed"),
+        *("1 holds", "1 not claimed"),
+        *("1 fails", "1 not claimed"),
     ]
     links = re.findall(r'href="#([^"]+)"', summary)
     assert links == ["label-recovery", "calibration"]
@@ -146,13 +154,17 @@ def test_a_section_has_claim_setting_verdict_figures_and_tables() -> None:
 
 def test_long_tables_are_folded_and_short_ones_are_not() -> None:
     rows = tuple({"part": "Long", "x": number} for number in range(13))
-    assert "<summary>Long (13 rows)</summary>" in body(rows=rows)
-    assert "<caption>Long</caption>" in body(rows=rows[:12])
+    assert "<summary>Long (13 rows)</summary>" in body(results=rows)
+    assert "<caption>Long</caption>" in body(results=rows[:12])
 
 
-def test_a_verdict_other_than_the_recorded_is_pointed_out() -> None:
-    assert "another verdict" not in body()
-    assert "another verdict: fails." in body(verdict="holds")
+def test_verdicts_other_than_the_recorded_are_pointed_out() -> None:
+    recorded = STUDIES["label-recovery"].recorded
+    same = Rulings(*(Ruling(verdict, "so") for verdict in recorded))
+    other = Rulings.unchecked("no data")
+    own = "<h2>Beyond"
+    assert "reached other verdicts" not in body(rulings=same).split(own)[0]
+    assert "reached other verdicts: numbers" in body(rulings=other).split(own)[0]
 
 
 def test_the_report_says_how_it_was_made() -> None:

@@ -22,13 +22,14 @@ from sottovoce.planning.trial_runner import default_jobs
 from sottovoce_studies.catalogue import STUDIES, study_named
 from sottovoce_studies.cells import Kept, Recomputed, Remembered, Results, results_file
 from sottovoce_studies.report import check_folder, write_files
+from sottovoce_studies.rulings import ASPECTS
 from sottovoce_studies.study import Outcome, Study
 from sottovoce_studies.verdicts import (
     PAPERS,
     Done,
     Run,
     by_paper,
-    count_words,
+    counts,
     tally,
     unrepeated,
     verdict_words,
@@ -50,17 +51,30 @@ def print_list(studies: Sequence[Study]) -> None:
 
 
 def _roomy(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
-    rows = [[study.name, "\n".join(study.items), study.claim, study.recorded] for study in studies]
-    return ["study", "tables and figures", "claim", "verdict"], rows
+    rows = [
+        [study.name, "\n".join(study.items), study.claim, *map(_short, study.recorded)]
+        for study in studies
+    ]
+    return ["study", "tables and figures", "claim", *ASPECTS], rows
 
 
 def _narrow(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
     """Two columns for narrow terminals, because claims need the width."""
     rows = [
-        ["\n".join((study.name, *study.items, "")), f"{study.claim}\nverdict: {study.recorded}\n"]
+        ["\n".join((study.name, *study.items, "")), f"{study.claim}\n{_verdicts(study)}\n"]
         for study in studies
     ]
-    return ["study", "claim and verdict"], rows
+    return ["study", "claim and verdicts"], rows
+
+
+def _verdicts(study: Study) -> str:
+    pairs = zip(ASPECTS, study.recorded, strict=True)
+    return "\n".join(f"{aspect}: {verdict}" for aspect, verdict in pairs)
+
+
+def _short(verdict: str) -> str:
+    """A verdict in a column of its own, where nothing claimed is a dash."""
+    return "–" if verdict == "not claimed" else verdict
 
 
 def print_study(study: Study, outcome: Outcome, run: Run) -> None:
@@ -76,12 +90,12 @@ def print_study(study: Study, outcome: Outcome, run: Run) -> None:
 def print_verdicts(done: Done) -> None:
     """Print all verdicts, and the number of each."""
     rows = [
-        [study.name, ", ".join(study.items), outcome.verdict, outcome.reason]
+        [study.name, ", ".join(study.items), *map(_short, outcome.rulings.verdicts)]
         for study, outcome in done
     ]
-    _print(["study", "tables and figures", "verdict", "why"], rows, title="Verdicts")
-    counts = ", ".join(count_words(verdict, count) for verdict, count in tally(done).items())
-    console.say(f"{len(done)} claims: {counts}.")
+    _print(["study", "tables and figures", *ASPECTS], rows, title="Verdicts")
+    for aspect in ASPECTS:
+        console.say(f"{aspect.capitalize()}: {counts(tally(done, aspect))}.")
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:

@@ -40,7 +40,8 @@ from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.tables.writers import write_tables
 from sottovoce.version import __version__
 from sottovoce_studies.catalogue import ITEMS, slug
-from sottovoce_studies.study import Outcome, Study, Verdict
+from sottovoce_studies.rulings import ASPECTS, MEANINGS, Ruling, Verdict
+from sottovoce_studies.study import Outcome, Study
 from sottovoce_studies.verdicts import (
     PAPERS,
     Done,
@@ -50,30 +51,27 @@ from sottovoce_studies.verdicts import (
     csv_columns,
     merged,
     record,
+    ruled_claims,
     tally,
 )
 
-__all__ = ["MEANINGS", "blocks", "check_folder", "write_files"]
+__all__ = ["blocks", "check_folder", "write_files"]
 
 
 TITLE = "Claims of four papers, checked"
 SUMMARY = "summary"
-HEADS = ("", "table or figure", "verdict", "why", "claim")
+HEADS = ("", "table or figure", *ASPECTS, "claim")
+CLAIM_HEADS = ("section", "claim", "verdict", "why", "judged by")
 
 TONES: Mapping[Verdict, Tone] = MappingProxyType(
-    {"holds": "good", "holds in shape": "partly", "fails": "bad", "cannot be checked": "open"}
-)
-
-MEANINGS: Mapping[Verdict, str] = MappingProxyType(
     {
-        "holds": "the claim is true, including its numbers if it has any",
-        "holds in shape": "the text's statements about the curves are true; the numbers differ "
-        "or cannot be compared",
-        "fails": "the claim is false; the reason says where",
-        "cannot be checked": "the data are not public, or not in the cache",
+        "holds": "good",
+        "partly": "partly",
+        "fails": "bad",
+        "cannot be checked": "open",
+        "not claimed": "open",
     }
 )
-"""The meaning of each verdict."""
 
 FOLDED = 12
 """Tables with more rows are collapsed, because figures show the same data."""
@@ -96,20 +94,24 @@ def blocks(done: Done, run: Run) -> list[Block]:
         found.append(Heading(PAPERS[paper]))
         for study in studies:
             found += _section(study, outcomes[study.name], run)
+        found += _claims(done, paper)
     return [*found, Heading("Software and settings"), _made(run)]
 
 
 def _summary(done: Done, run: Run) -> Iterator[Block]:
     yield Heading("Summary", anchor=SUMMARY)
-    counted = [
-        Badge(count_words(verdict, count), TONES[verdict]) for verdict, count in tally(done).items()
-    ]
-    claims = f"{len(done)} claims: " if len(done) > 1 else "1 claim: "
-    yield Paragraph((claims, *(part for badge in counted for part in (badge, " "))))
+    for aspect, question in ASPECTS.items():
+        counted = [
+            Badge(count_words(verdict, count), TONES[verdict])
+            for verdict, count in tally(done, aspect).items()
+            if count
+        ]
+        asked = f"{aspect.capitalize()} ({question}): "
+        yield Paragraph((asked, *(part for badge in counted for part in (badge, " "))))
     yield Paragraph(
         "Each study first repeats the paper's experiment, then runs Sottovoce on the same "
-        "answers. Its verdict is computed from the numbers of its run by a fixed rule that "
-        "allows either result."
+        "answers. Its verdicts are computed from the numbers of its run by fixed rules that "
+        "allow either result."
     )
     if run.size == "quick":
         yield Paragraph(
@@ -122,16 +124,23 @@ def _summary(done: Done, run: Run) -> Iterator[Block]:
 def _line(study: Study, outcome: Outcome) -> tuple[str | Link | Badge, ...]:
     return (
         Link(", ".join(study.items) or study.name, study.name),
-        Badge(outcome.verdict, TONES[outcome.verdict]),
-        outcome.reason,
+        *map(_badge, outcome.rulings.by_aspect().values()),
         study.claim,
     )
 
 
+def _badge(ruling: Ruling) -> Badge | str:
+    if ruling.verdict == "not claimed":
+        return "–"
+    return Badge(ruling.verdict, TONES[ruling.verdict])
+
+
 def _section(study: Study, outcome: Outcome, run: Run) -> Iterator[Block]:
     yield Heading(_title(study), 3, study.name)
-    why = f" {outcome.reason}" if outcome.reason else ""
-    yield Paragraph((Badge(outcome.verdict, TONES[outcome.verdict]), why))
+    for aspect, ruling in outcome.rulings.by_aspect().items():
+        if ruling.verdict != "not claimed":
+            why = f" {ruling.reason}" if ruling.reason else ""
+            yield Paragraph((f"{aspect.capitalize()}: ", _badge(ruling), why))
     yield Facts(tuple(_facts(study, outcome, run)))
     if outcome.charts:
         yield Figures(tuple(map(Figure, outcome.charts)))
@@ -140,6 +149,18 @@ def _section(study: Study, outcome: Outcome, run: Run) -> Iterator[Block]:
     for table in outcome.details:
         yield _shown(table, folded=True)
     yield Paragraph((Link("Back to the summary", SUMMARY),))
+
+
+def _claims(done: Done, paper: str) -> Iterator[Block]:
+    """Every claim of the paper's text with its verdict."""
+    own = [pair for pair in ruled_claims(done).values() if pair[0].paper == paper]
+    if own:
+        yield Heading(f"Claims in the text of {paper}", 3, f"claims-{paper.lower()}")
+        rows = tuple(
+            (claim.section, claim.text, _badge(ruling), ruling.reason, claim.judge)
+            for claim, ruling in own
+        )
+        yield Table(CLAIM_HEADS, rows, merged=1, stacks=True)
 
 
 def _title(study: Study) -> str:
@@ -155,10 +176,14 @@ def _facts(study: Study, outcome: Outcome, run: Run) -> Iterator[tuple[str, str]
         yield "In the paper", f"{'; '.join(f'{item}: {ITEMS[item]}' for item in study.items)}."
     yield "Results", _capital(outcome.explanation)
     yield "Setting", f"{_capital(study.setting)}."
+    if study.open:
+        tried = (f"{point}: {' or '.join(values)}" for point, values in study.open.items())
+        yield "Left open by the paper", f"{_capital('; '.join(tried))}."
     left_out = f"quick: {study.quick}" if run.size == "quick" else "full, as cited"
     yield "Run", f"{_capital(left_out)}; seed {run.seed_of(study)}."
-    if outcome.verdict != study.recorded:
-        yield "Cited run", f"The cited run reached another verdict: {study.recorded}."
+    if outcome.rulings.verdicts != study.recorded:
+        cited = ", ".join(map(" ".join, zip(ASPECTS, study.recorded, strict=True)))
+        yield "Cited run", f"The cited run reached other verdicts: {cited}."
 
 
 def _capital(text: str) -> str:

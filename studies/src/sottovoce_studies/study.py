@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
 from sottovoce.figures import Chart, Table
 from sottovoce.planning.trial_runner import Progress
 from sottovoce_studies.cells import Cell, Results, run_cells
+from sottovoce_studies.choices import Choice, choice_rows
+from sottovoce_studies.rulings import Recorded, Ruling, Rulings
 
-__all__ = ["Outcome", "Row", "Size", "Study", "Value", "Verdict", "Work"]
+__all__ = ["NOTHING_OPEN", "Outcome", "Row", "Size", "Study", "Value", "Work"]
 
 Size: TypeAlias = Literal["quick", "full"]
-Verdict: TypeAlias = Literal["holds", "holds in shape", "fails", "cannot be checked"]
-"""`holds in shape`: the text's statements about the curves are true, but the numbers differ."""
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Value]
@@ -24,31 +25,31 @@ Row: TypeAlias = Mapping[str, Value]
 PART = "part"
 
 
+NOTHING_OPEN: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+NO_CLAIMS: Mapping[str, Ruling] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a run: rows, a verdict with its reason, an explanation, charts, more tables.
+    """The result of a run: rows, three verdicts with their reasons, an explanation, charts.
 
-    The reason is a few words after the verdict, `fails: …`; only `holds` needs none. The
-    explanation is full sentences with the important numbers.
+    The explanation is full sentences with the important numbers. `claims` has a ruling for every
+    claim of the papers' text that the study judges, by its name in the catalogue of claims;
+    `choices` has every setting tried of what the paper leaves open.
     """
 
-    rows: tuple[Row, ...]
-    verdict: Verdict
-    reason: str
+    results: tuple[Row, ...]
+    rulings: Rulings
     explanation: str
     charts: tuple[Chart, ...] = ()
     details: tuple[Table, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.verdict not in get_args(Verdict):
-            raise UsageError(f"a verdict is one of {', '.join(get_args(Verdict))}")
-        if not self.reason and self.verdict != "holds":
-            raise UsageError(f"a verdict {self.verdict!r} needs its reason")
+    claims: Mapping[str, Ruling] = NO_CLAIMS
+    choices: tuple[Choice, ...] = ()
 
     @property
-    def ruling(self) -> str:
-        """The verdict and its reason in one line."""
-        return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
+    def rows(self) -> tuple[Row, ...]:
+        """The results, then the choices tried."""
+        return (*self.results, *choice_rows(self.choices))
 
     def columns(self) -> list[str]:
         """The columns of all rows, in order of first appearance."""
@@ -85,9 +86,9 @@ class Study:
     """A claim with its source, the seed it is cited with, and the work that checks it.
 
     `items` are the tables, figures and theorems of the papers that it checks, by their names in the
-    catalogue; a study beyond the papers has none. `setting` describes the answers, our choices
-    where the paper gives none, and how ties are broken. `quick` says what the quick size leaves
-    out. `recorded` is the verdict of the cited full run, and of a quick run.
+    catalogue; a study beyond the papers has none. `setting` describes the answers, and how ties are
+    broken. `open` has what the paper leaves open, with the choices tried. `quick` says what the
+    quick size leaves out. `recorded` are the verdicts of the cited full run, and of a quick run.
     """
 
     name: str
@@ -96,8 +97,9 @@ class Study:
     setting: str
     plan: Callable[[Size, int], Work] = field(repr=False)
     quick: str
-    recorded: Verdict
+    recorded: Recorded
     items: tuple[str, ...] = ()
+    open: Mapping[str, tuple[str, ...]] = NOTHING_OPEN
     seed: int = 1
 
     def run(

@@ -15,7 +15,9 @@ import numpy.typing as npt
 from sottovoce.figures import Table
 from sottovoce.version import __version__
 from sottovoce_studies.catalogue import GROUPS
-from sottovoce_studies.study import Outcome, Size, Study, Value, Verdict
+from sottovoce_studies.claims import CLAIMS, Claim
+from sottovoce_studies.rulings import ASPECTS, Ruling, Verdict
+from sottovoce_studies.study import Outcome, Size, Study, Value
 
 __all__ = [
     "PAPERS",
@@ -23,9 +25,11 @@ __all__ = [
     "Run",
     "by_paper",
     "count_words",
+    "counts",
     "csv_columns",
     "merged",
     "record",
+    "ruled_claims",
     "short_items",
     "tally",
     "unrepeated",
@@ -84,28 +88,49 @@ def short_items(study: Study) -> tuple[str, ...]:
 
 
 def verdict_words(study: Study, outcome: Outcome, size: Size) -> str:
-    """The verdict with its reason; for a quick run also what it leaves out."""
-    words = f"verdict: {outcome.ruling}"
+    """The three verdicts with their reasons; for a quick run also what it leaves out."""
+    words = f"verdict: {outcome.rulings}"
     if size == "quick":
         words += f" (quick run: {study.quick})"
     return f"{words}. {outcome.explanation[0].upper()}{outcome.explanation[1:]}"
 
 
-def tally(done: Done) -> dict[Verdict, int]:
-    """The number of studies with each verdict."""
-    seen = Counter(outcome.verdict for _, outcome in done)
+def tally(done: Done, aspect: str) -> dict[Verdict, int]:
+    """The number of studies with each verdict on one aspect."""
+    seen = Counter(outcome.rulings.by_aspect()[aspect].verdict for _, outcome in done)
     return {verdict: seen[verdict] for verdict in get_args(Verdict)}
+
+
+def counts(seen: Mapping[Verdict, int]) -> str:
+    """The number of each verdict that occurs, in words.
+
+    >>> counts({"holds": 2, "partly": 0, "fails": 1, "cannot be checked": 0, "not claimed": 4})
+    '2 hold, 1 fails, 4 not claimed'
+    """
+    return ", ".join(count_words(verdict, count) for verdict, count in seen.items() if count)
 
 
 def count_words(verdict: Verdict, count: int) -> str:
     """The number of studies with a verdict, in words.
 
-    >>> count_words("fails", 1), count_words("holds in shape", 2), count_words("holds", 0)
-    ('1 fails', '2 hold in shape', '0 hold')
+    >>> count_words("fails", 1), count_words("partly", 2), count_words("holds", 0)
+    ('1 fails', '2 partly', '0 hold')
     """
     verb, _, rest = verdict.partition(" ")
     plural = {"holds": "hold", "fails": "fail"}.get(verb, verb)
     return f"{count} {verb if count == 1 else plural} {rest}".rstrip()
+
+
+def ruled_claims(done: Done) -> dict[str, tuple[Claim, Ruling]]:
+    """The claims of the papers' texts that these studies judge, and those that need no run.
+
+    Claims without a run are included for every paper of these studies.
+    """
+    papers = by_paper([study for study, _ in done])
+    judged = {name: ruling for _, outcome in done for name, ruling in outcome.claims.items()}
+    fixed = {name: claim.fixed for name, claim in CLAIMS.items() if claim.paper in papers}
+    found = {name: judged.get(name) or fixed.get(name) for name in CLAIMS}
+    return {name: (CLAIMS[name], ruling) for name, ruling in found.items() if ruling is not None}
 
 
 def record(done: Done, run: Run) -> dict[str, Any]:
@@ -121,6 +146,18 @@ def record(done: Done, run: Run) -> dict[str, Any]:
             for paper, studies in papers.items()
             for study in studies
         ],
+        "claims": [
+            {
+                "claim": name,
+                "section": claim.section,
+                "place": claim.place,
+                "text": claim.text,
+                "judge": claim.judge,
+                "verdict": ruling.verdict,
+                "reason": ruling.reason,
+            }
+            for name, (claim, ruling) in ruled_claims(done).items()
+        ],
     }
 
 
@@ -133,9 +170,20 @@ def _recorded(study: Study, outcome: Outcome, run: Run, paper: str) -> dict[str,
         "source": study.source,
         "setting": study.setting,
         "seed": run.seed_of(study),
-        "recorded": study.recorded,
-        "verdict": outcome.verdict,
-        "reason": outcome.reason,
+        "recorded": dict(zip(ASPECTS, study.recorded, strict=True)),
+        "verdicts": {
+            aspect: {"verdict": ruling.verdict, "reason": ruling.reason}
+            for aspect, ruling in outcome.rulings.by_aspect().items()
+        },
+        "choices": [
+            {
+                "values": dict(choice.values),
+                "met": choice.met,
+                "of": choice.of,
+                "distance": choice.distance,
+            }
+            for choice in outcome.choices
+        ],
         "explanation": outcome.explanation,
     }
 
