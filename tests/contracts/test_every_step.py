@@ -79,6 +79,7 @@ LABEL_SUMS: Mapping[str, Maker] = {
     "label counts": lambda rng, k: LabelCounts(k),
     "agreements": lambda rng, k: Agreements(weights(rng), k),
     "agreements with ties": lambda rng, k: Agreements(np.ones(WORKERS), k),
+    "agreements with the first of ties": lambda rng, k: Agreements(np.ones(WORKERS), k, True),
     "agreements with foes": lambda rng, k: Agreements(rng.normal(size=WORKERS), k),
     "coins": lambda rng, k: Coins(rng.uniform(0.2, 9, WORKERS), prior(rng, k)),
     "coins of sets": lambda rng, k: set_coins(SetCoins, rng, k),

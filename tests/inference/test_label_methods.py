@@ -79,6 +79,28 @@ def test_td_divides_by_all_tasks_on_request() -> None:
     assert weights[2] == pytest.approx(log(1 / 3))
 
 
+def test_td_shares_a_tie_among_the_tied_labels_in_its_rounds() -> None:
+    assert TD(max_rounds=1).fit(engine(["0", "1"])).weights == pytest.approx([0, 0])
+
+
+def test_td_lets_the_first_of_tied_labels_win_its_rounds_on_request() -> None:
+    weights = TD(max_rounds=1, round_ties="first").fit(engine(["0", "1"])).weights
+    assert weights == pytest.approx([log(49), -log(49)])
+
+
+def test_td_breaks_a_tie_between_later_labels_to_the_first_of_them() -> None:
+    table = engine(["1", "2", "0"], labels=3)
+    weights = TD(max_rounds=2, round_ties="first", floor=0.25).fit(table).weights
+    # Round 1: all tie, label 0 wins. Round 2: worker 2 alone has a positive weight.
+    assert weights == pytest.approx([log(2 / 3), log(2 / 3), log(6)])
+
+
+def test_td_bounds_accuracies_by_its_floor() -> None:
+    assert TD(floor=0.1).fit(engine(["00001", "00001", "11110"])).weights == pytest.approx(
+        [log(9), log(9), -log(9)]
+    )
+
+
 def test_td_believes_the_opposite_of_a_liar() -> None:
     result = TD().fit(engine(["00001", "00001", "11110"]))
     assert result.weights[2] == pytest.approx(-log(49))
@@ -194,6 +216,7 @@ def test_gold_of_another_length_or_domain_is_refused(known: list[int]) -> None:
     [
         (TD, {"weight": "soud"}),
         (TD, {"divide_by": "task"}),
+        (TD, {"round_ties": "random"}),
         (CRH, {"scaling": "sd"}),
         (DawidSkene, {"bound": "task"}),
         (OneCoin, {"bound": "task"}),
@@ -210,10 +233,11 @@ def test_an_unknown_precision_is_refused() -> None:
         DawidSkene(precision=precision)
 
 
+@pytest.mark.parametrize("method", [LatentLabel, TD])
 @pytest.mark.parametrize("floor", [0.0, 0.5, -1.0])
-def test_a_floor_that_leaves_no_room_is_refused(floor: float) -> None:
+def test_a_floor_that_leaves_no_room_is_refused(floor: float, method: Any) -> None:
     with pytest.raises(UsageError, match="floor must lie between 0 and 1/2"):
-        LatentLabel(floor=floor)
+        method(floor=floor)
 
 
 @pytest.mark.parametrize(

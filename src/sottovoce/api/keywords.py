@@ -39,6 +39,7 @@ class MethodParameters(TypedDict, total=False):
     tolerance: float
     weight: Literal["sound", "as_published"]
     divide_by: Literal["answered", "tasks"]
+    round_ties: Literal["shared", "first"]
     scaling: Literal["variance", "deviation"]
     alpha: float
     beta: float

@@ -243,6 +243,12 @@ def check_parameters(method: Any) -> None:
             raise UsageError(f"max_rounds must be at least 1, not {value}")
 
 
+def check_floor(floor: float) -> None:
+    """Refuse a bound of probabilities, [floor, 1 − floor], that leaves no room."""
+    if not 0 < floor < 0.5:
+        raise UsageError(f"floor must lie between 0 and 1/2, not {floor}")
+
+
 def settings_of(method: type[Any]) -> list[str]:
     """The parameters that can be serialised: choices, whole numbers and numbers."""
     kinds = _hints(method)

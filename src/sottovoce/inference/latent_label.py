@@ -8,7 +8,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
+from sottovoce.inference.aggregator import (
+    LABELS,
+    Settled,
+    check_floor,
+    check_parameters,
+    label_result,
+)
 from sottovoce.inference.dawid_skene import Parameters
 from sottovoce.inference.steps.arithmetic import steady
 from sottovoce.inference.steps.confusions import (
@@ -59,8 +65,7 @@ class LatentLabel:
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        if not 0 < self.floor < 0.5:
-            raise UsageError(f"floor must lie between 0 and 1/2, not {self.floor}")
+        check_floor(self.floor)
 
     def fit(self, engine: Engine) -> Result:
         return self.tell(engine, self.learn(engine))

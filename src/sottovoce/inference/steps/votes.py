@@ -132,12 +132,13 @@ class Votes:
 class Agreements:
     """Rows (agreement, answers) for each worker: the number of its answers that won the vote.
 
-    Tied labels share the win, so the sum does not depend on how ties are broken. Opens each
-    worker's agreement with the crowd and how much it took part.
+    Tied labels share the win, so the sum does not depend on how ties are broken; with `first`, the
+    first of them wins. Opens each worker's agreement with the crowd and how much it took part.
     """
 
     weights: FloatArray
     labels: int
+    first: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -146,7 +147,7 @@ class Agreements:
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         worker, label = np.divmod(part.report, self.labels)
-        won = winners(Votes(self.weights, self.labels)(part))
+        won = winners(Votes(self.weights, self.labels)(part), first=self.first)
         agreement = grouped_sums(worker, won[part.task, label], len(self.weights))
         answers = np.bincount(worker, minlength=len(self.weights)).astype(np.float64)
         return np.stack([agreement, answers], axis=1)
@@ -159,7 +160,7 @@ class Agreements:
 
         def add(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
-            run(part.starts, part.coded, self.weights, out)
+            run(part.starts, part.coded, self.weights, self.first, out)
 
         return add
 
@@ -177,10 +178,15 @@ def normalized(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     return powers / mass[:, np.newaxis], top + np.log(mass)
 
 
-def winners(scores: FloatArray) -> FloatArray:
-    """1 for the label with the highest score of each row; tied labels share the 1."""
+def winners(scores: FloatArray, *, first: bool = False) -> FloatArray:
+    """1 for the label with the highest score of each row; tied labels share the 1.
+
+    With `first`, the first of tied labels has the 1.
+    """
     top = row_max(scores)
     tied = scores >= (top - TIE * np.abs(top))[:, np.newaxis]
+    if first:
+        return np.asarray(np.eye(scores.shape[1])[tied.argmax(axis=1)])
     return np.asarray(tied / tied.sum(axis=1, keepdims=True))
 
 
@@ -215,7 +221,7 @@ def _votes_kernel(labels: int) -> Callable[..., None]:
 @cache
 def _agreements_kernel(labels: int) -> Callable[..., None]:
     @compiled
-    def run(starts, coded, weights, out):  # type: ignore[no-untyped-def]
+    def run(starts, coded, weights, alone, out):  # type: ignore[no-untyped-def]
         scores = np.empty(labels, np.float64)
         for task in range(len(starts) - 1):
             first, last = starts[task], starts[task + 1]
@@ -230,7 +236,8 @@ def _agreements_kernel(labels: int) -> Callable[..., None]:
             bar = top - TIE * abs(top)
             tied = 0.0
             for label in range(labels):
-                scores[label] = 1.0 if scores[label] >= bar else 0.0
+                wins = scores[label] >= bar and not (alone and tied > 0.0)
+                scores[label] = 1.0 if wins else 0.0
                 tied += scores[label]
             share = 1.0 / tied
             for label in range(labels):
