@@ -16,7 +16,7 @@ from types import MappingProxyType
 from sottovoce.errors import UsageError
 from sottovoce_studies.rulings import Ruling
 
-__all__ = ["CLAIMS", "Claim", "read_claims"]
+__all__ = ["CLAIMS", "Claim", "read_claims", "unchecked_claims"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +63,9 @@ CLAIMS: Mapping[str, Claim] = MappingProxyType(
     {name: claim for paper in ("p1", "p2", "p3", "p4") for name, claim in _shipped(paper).items()}
 )
 """Every claim by name, in the order of the papers."""
+
+
+def unchecked_claims(judge: str, reason: str) -> dict[str, Ruling]:
+    """The rulings of a study that cannot be run on the claims it judges."""
+    ruling = Ruling("cannot be checked", reason)
+    return {name: ruling for name, claim in CLAIMS.items() if claim.judge == judge}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sottovoce.api.infer import infer
 from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
@@ -20,7 +19,7 @@ from sottovoce.planning.pipelines import AWARE
 from sottovoce.planning.trials import best_constant, error_of
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Source
-from sottovoce_studies.p1.layers import drawn, noise_seed, one_layer, two_layer
+from sottovoce_studies.p1.layers import drawn, noise_seed, one_layer, read_as_printed, two_layer
 
 __all__ = ["LAWS", "NONE", "UNIFORM", "errors_of", "kept_by", "law_named"]
 
@@ -78,7 +77,7 @@ def errors_of(
 ) -> dict[str, float]:
     """The error of TD and aware inference under each distribution in a trial at a nominal epsilon.
 
-    All have the same answers and noise words. Ties are broken at random with the trial's seed.
+    All have the same answers and noise words, and ties go to label 0 (`AS_PRINTED`).
     """
     answers, truths = drawn(source, trial, seed)
     noise = noise_seed(epsilon, trial, seed)
@@ -87,7 +86,6 @@ def errors_of(
         policy = policy_of(law_named(name, epsilon), answers.domain, None)
         reports = perturb(answers, policy, SeededRandomness(noise))
         for reader, method in (("TD", "td"), ("aware", AWARE)):
-            # Compiled kernels are faster for hundreds of fits, at any size.
-            read = infer(reports, method, policy=policy, ties="random", seed=noise, compiled=True)
+            read = read_as_printed(reports, method, policy)
             errors[f"{name} {reader}"] = error_of(read, truths)
     return errors

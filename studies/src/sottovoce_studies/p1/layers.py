@@ -1,7 +1,9 @@
 """One and two layers of noise on the same answers, with P1's methods and ours.
 
 One cell is one trial: its answers, its noise words, and the error of every method to the truth.
-`error_changes` evaluates them.
+`error_changes` evaluates them. P1 leaves open how its methods break ties and a few other points
+(`OPEN`); all studies of P1 use `AS_PRINTED`, the setting under which Table 3 comes out, and
+`settings_at` has the errors under any other.
 
 Another kind of cell has TD's weights of workers before and after two layers of noise. There the
 flip probabilities are known: they are drawn, and then set for one worker at a time.
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -34,18 +37,23 @@ from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Dataset, Source
 
 __all__ = [
+    "AS_PRINTED",
     "FLIPS",
     "METHODS",
+    "OPEN",
     "OURS",
     "PICKED",
     "PUBLISHED",
+    "Setting",
     "clean_errors",
     "drawn",
     "errors_at",
     "most_answers",
     "noise_seed",
     "one_layer",
+    "read_as_printed",
     "same_guarantee",
+    "settings_at",
     "two_layer",
     "weights_after",
     "weights_at",
@@ -61,6 +69,59 @@ OURS = ("one-layer aware", "two-layer aware", "equal TD", "equal aware")
 """Ours on the same reports, and one layer at the true guarantee of two (`equal`)."""
 METHODS = (*PUBLISHED, *OURS)
 
+OPEN: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "tie rule": ("label 0", "random"),
+        "divisor": ("answered", "all questions"),
+        "rounds": ("10", "20", "100"),
+        "clipping": ("0.02", "1e-06"),
+    }
+)
+"""The points of majority vote and TD that P1 does not state, with the choices tried.
+
+- Tie rule: argmax chooses label 0 among tied labels, in the rounds of TD too; or a tie is broken at
+  random, and tied labels share the agreement in the rounds.
+- P1 divides the matches of a worker by the number of all questions (Eq. 2), but calls the quotient
+  the probability of a correct answer, which is over the questions answered.
+- P1 iterates until convergence, without a rule; 100 rounds are enough for weights to converge.
+- The log-odds of an accuracy of 0 or 1 are infinite, so accuracies must be kept away from them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One choice for each of the open points, in the order of `OPEN`."""
+
+    ties: str = "label 0"
+    divisor: str = "answered"
+    rounds: str = "20"
+    clipping: str = "0.02"
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> Setting:
+        """The setting of a choice."""
+        return cls(*(values[point] for point in OPEN))
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The choices by the name of the point."""
+        chosen = (self.ties, self.divisor, self.rounds, self.clipping)
+        return dict(zip(OPEN, chosen, strict=True))
+
+    @property
+    def parameters(self) -> dict[str, str | int | float]:
+        """The parameters of our TD."""
+        return {
+            "round_ties": "first" if self.ties == "label 0" else "shared",
+            "divide_by": "answered" if self.divisor == "answered" else "tasks",
+            "max_rounds": int(self.rounds),
+            "floor": float(self.clipping),
+        }
+
+
+AS_PRINTED = Setting()
+"""The setting under which P1's Table 3 comes out (study `p1-table-3`)."""
+
 _ANSWERS, _NOISE = 0, 1
 
 FLIPS = (0.46, 0.01)
@@ -74,9 +135,8 @@ def errors_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str
     """The error of each method to the truth in one trial at a nominal epsilon, which may be 0.
 
     The result also has the error of each method on the answers themselves (`clean MV`, …), and of
-    the best constant. All methods have the same answers and the same noise words. Ties are broken
-    at random with the trial's seed; without noise they count in part, which is the mean over random
-    choices.
+    the best constant. All methods have the same answers and the same noise words, and the setting
+    `AS_PRINTED`: ties go to label 0.
     """
     answers, truths = drawn(source, trial, seed)
     noise = noise_seed(epsilon, trial, seed)
@@ -86,11 +146,44 @@ def errors_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str
         reports = perturb(answers, policy, SeededRandomness(noise))
         for reader, method in READERS.items():
             if f"{layer} {reader}" in METHODS:
-                read = _read(reports, policy, method, noise)
+                read = _read(reports, method, AS_PRINTED, policy)
                 errors[f"{layer} {reader}"] = error_of(read, truths)
     clean = clean_errors(source, trial, seed)
     known = {f"clean {reader}": error for reader, error in clean.items()}
     return {**errors, **known, CONSTANT: best_constant(truths).error}
+
+
+def settings_at(
+    source: Source, epsilon: float, trial: int, seed: int, settings: Sequence[Setting]
+) -> list[dict[str, float]]:
+    """The errors of P1's four methods under each setting, on the reports of `errors_at`.
+
+    Each also has the errors without noise. Random ties are broken with the trial's seed; without
+    noise they count in part, which is the mean over random choices.
+    """
+    answers, truths = drawn(source, trial, seed)
+    noise = noise_seed(epsilon, trial, seed)
+    policies = _policies(answers.domain, epsilon, most_answers(answers))
+    reports = {
+        layer: perturb(answers, policies[layer], SeededRandomness(noise))
+        for layer in ("one-layer", "two-layer")
+    }
+    # Majority vote depends on the tie rule only.
+    votes = {
+        (layer, ties): error_of(_read(table, READERS["MV"], Setting(ties), seed=noise), truths)
+        for layer, table in reports.items()
+        for ties in dict.fromkeys(setting.ties for setting in settings)
+    }
+    found = []
+    for setting in settings:
+        clean = clean_errors(source, trial, seed, setting)
+        errors = {f"clean {reader}": clean[reader] for reader in ("MV", "TD")}
+        for layer, table in reports.items():
+            read = _read(table, READERS["TD"], setting, seed=noise)
+            errors[f"{layer} MV"] = votes[layer, setting.ties]
+            errors[f"{layer} TD"] = error_of(read, truths)
+        found.append(errors)
+    return found
 
 
 def drawn(source: Source, trial: int, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
@@ -138,26 +231,32 @@ def same_guarantee(domain: Domain, epsilon: float, answers: int) -> RandomizedRe
     return RandomizedResponse(domain.size, round(WORDS * (1 - delta) / others))
 
 
-def clean_errors(source: Source, trial: int, seed: int) -> Mapping[str, float]:
-    """The error of each method on the answers of a trial, with ties counted in part.
+def clean_errors(
+    source: Source, trial: int, seed: int, setting: Setting = AS_PRINTED
+) -> Mapping[str, float]:
+    """The error of each method on the answers of a trial; random ties count in part.
 
-    The aware method treats them as reports with flip probability 2⁻⁶⁴.
+    The aware method treats the answers as reports with flip probability 2⁻⁶⁴.
     """
     if isinstance(source, Dataset):
-        return _errors_of_dataset(source)
-    return _errors_of_answers(*drawn(source, trial, seed))
+        return _errors_of_dataset(source, setting)
+    return _errors_of_answers(*drawn(source, trial, seed), setting)
 
 
-@lru_cache(maxsize=4)
-def _errors_of_dataset(dataset: Dataset) -> Mapping[str, float]:
-    return _errors_of_answers(*dataset.draw(0))
+@lru_cache(maxsize=64)
+def _errors_of_dataset(dataset: Dataset, setting: Setting) -> Mapping[str, float]:
+    return _errors_of_answers(*dataset.draw(0), setting)
 
 
-def _errors_of_answers(answers: Reports, truths: npt.NDArray[Any]) -> Mapping[str, float]:
+def _errors_of_answers(
+    answers: Reports, truths: npt.NDArray[Any], setting: Setting
+) -> Mapping[str, float]:
     faithful = policy_of(RandomizedResponse(answers.domain.size, 1), answers.domain, None)
+    error = error_of if setting.ties == "label 0" else _in_part
     return {
-        reader: _in_part(infer(answers, method, policy=faithful, compiled=True), truths)
+        reader: error(_read(answers, method, setting, faithful, seed=0), truths)
         for reader, method in READERS.items()
+        if setting == AS_PRINTED or method != AWARE
     }
 
 
@@ -175,9 +274,30 @@ def _policies(domain: Domain, epsilon: float, answers: int) -> Mapping[str, Poli
     return {name: policy_of(each, domain, None) for name, each in mechanisms.items()}
 
 
-def _read(reports: Reports, policy: Policy, method: str, seed: int) -> Result:
+def _read(
+    reports: Reports,
+    method: str,
+    setting: Setting,
+    policy: Policy | None = None,
+    seed: int | None = None,
+) -> Result:
+    parameters = setting.parameters if method == READERS["TD"] else {}
+    random = setting.ties == "random"
     # Compiled kernels are faster for hundreds of fits, at any size.
-    return infer(reports, method, policy=policy, ties="random", seed=seed, compiled=True)
+    return infer(
+        reports,
+        method,
+        parameters=parameters,
+        policy=policy,
+        ties="random" if random else "first",
+        seed=seed if random else None,
+        compiled=True,
+    )
+
+
+def read_as_printed(reports: Reports, method: str, policy: Policy | None) -> Result:
+    """The result of a method on reports in the setting `AS_PRINTED`."""
+    return _read(reports, method, AS_PRINTED, policy)
 
 
 def _in_part(result: Result, truths: npt.NDArray[Any]) -> float:
@@ -232,7 +352,7 @@ def weights_after(
 
 
 def _td(table: Reports) -> FloatArray:
-    return infer(table, READERS["TD"], compiled=True).weights
+    return _read(table, READERS["TD"], AS_PRINTED).weights
 
 
 def _drawn_flips(answers: Reports, epsilon: float, seed: int) -> FloatArray:

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from sottovoce.api.infer import infer
 from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.model import Policy, Reports
 from sottovoce.planning.pipelines import AWARE
-from sottovoce.planning.trials import best_constant, error_of, trial_seed
+from sottovoce.planning.trials import best_constant, error_of
 from sottovoce.seams import Release
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Source
@@ -26,6 +25,7 @@ from sottovoce_studies.p1.layers import (
     most_answers,
     noise_seed,
     one_layer,
+    read_as_printed,
     same_guarantee,
     two_layer,
 )
@@ -49,13 +49,11 @@ READERS: Mapping[str, str] = MappingProxyType(
 LAYERS = ("one-layer", "two-layer", "equal")
 """`equal` is one layer at the true epsilon and delta of two."""
 
-_CLEAN = 2
-
 
 def noisy_trial(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, float]:
     """The error of every method on the reports of each layer at a nominal epsilon.
 
-    All have the same answers and noise words. Ties are broken at random with the trial's seed.
+    All have the same answers and noise words, and ties go to label 0 (`AS_PRINTED`).
     """
     answers, truths = drawn(source, trial, seed)
     noise = noise_seed(epsilon, trial, seed)
@@ -70,22 +68,15 @@ def noisy_trial(source: Source, epsilon: float, trial: int, seed: int) -> dict[s
         policy = policy_of(mechanism, domain, None)
         reports = perturb(answers, policy, SeededRandomness(noise))
         for reader, method in READERS.items():
-            errors[f"{layer} {reader}"] = _error(reports, truths, method, noise, policy)
+            errors[f"{layer} {reader}"] = _error(reports, truths, method, policy)
     return errors
 
 
 def clean_trial(source: Source, trial: int, seed: int) -> dict[str, float]:
     """The error of every method on the answers themselves, with ties broken as in `noisy_trial`."""
     answers, truths = drawn(source, trial, seed)
-    ties = trial_seed(seed, _CLEAN, trial)
-    return {
-        reader: _error(answers, truths, method, ties, None) for reader, method in READERS.items()
-    }
+    return {reader: _error(answers, truths, method, None) for reader, method in READERS.items()}
 
 
-def _error(
-    reports: Reports, truths: npt.NDArray[Any], method: str, seed: int, policy: Policy | None
-) -> float:
-    # Compiled kernels are faster for hundreds of fits, at any size.
-    read = infer(reports, method, policy=policy, ties="random", seed=seed, compiled=True)
-    return error_of(read, truths)
+def _error(reports: Reports, truths: npt.NDArray[Any], method: str, policy: Policy | None) -> float:
+    return error_of(read_as_printed(reports, method, policy), truths)

@@ -23,7 +23,8 @@ from sottovoce.model import Reports
 from sottovoce.model.reports import Reading
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.p1.layers import two_layer
-from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+from sottovoce_studies.rulings import Rulings, Statement, ruling_on
+from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["STUDY", "answers_of", "judge", "seconds_of", "slope"]
 
@@ -92,7 +93,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(times: Sequence[Mapping[str, Any]]) -> Outcome:
-    """Holds if the slope of log time over log size is at most 1.25."""
+    """Shape holds if the slope of log time over log size is at most 1.25."""
     sizes = [float(row["answers"]) for row in times]
     parts = {
         "noise and TD": [row["noise"] + row["TD"] for row in times],
@@ -101,8 +102,7 @@ def judge(times: Sequence[Mapping[str, Any]]) -> Outcome:
     }
     slopes = {name: slope(sizes, seconds) for name, seconds in parts.items()}
     whole = slopes["noise and TD"]
-    verdict: Verdict = "holds" if whole <= MOST else "fails"
-    reason = "" if verdict == "holds" else f"time grows with the power {whole:.2f} of the size"
+    said = Statement("time grows linearly with the size", whole <= MOST, f"power {whole:.2f}")
     each = [seconds / size for seconds, size in zip(parts["noise and TD"], sizes, strict=True)]
     words = (
         f"From {sizes[0]:,.0f} to {sizes[-1]:,.0f} answers the time grows with the power "
@@ -112,7 +112,9 @@ def judge(times: Sequence[Mapping[str, Any]]) -> Outcome:
         "power. Times are for this machine and not reproducible from a seed."
     )
     rows = tuple(map(_row, times))
-    return Outcome(rows, verdict, reason, words, (_chart(sizes, parts),))
+    rulings = Rulings(shape=ruling_on([said]))
+    claims = {"P1-7.3-4": said.ruling}
+    return Outcome(rows, rulings, words, (_chart(sizes, parts),), claims=claims)
 
 
 def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
@@ -171,6 +173,6 @@ STUDY = Study(
     "not seeded and differ from run to run",
     plan,
     "up to a million answers instead of ten million",
-    recorded="holds",
+    recorded=("not claimed", "holds", "not claimed"),
     items=("P1 §7.3 scaling",),
 )

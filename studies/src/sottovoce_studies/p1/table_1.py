@@ -13,7 +13,8 @@ from sottovoce_studies.cells import Cell
 from sottovoce_studies.crowds import Dataset
 from sottovoce_studies.p1.layers import two_layer
 from sottovoce_studies.paper_tables import printed
-from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
+from sottovoce_studies.rulings import Ruling, Rulings, Verdict
+from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
 
 __all__ = ["STUDY", "counted", "judge"]
 
@@ -51,11 +52,13 @@ def counted(source: Dataset) -> dict[str, Any]:
 
 
 def judge(results: Sequence[Mapping[str, Any]]) -> Outcome:
-    """Holds if Duchenne has the printed sizes; cannot be checked without Duchenne."""
+    """Numbers hold if Duchenne has the printed sizes; they cannot be checked without Duchenne."""
     rows = tuple(_rows(results))
     if not results:
         words = "P1's peer grades are not public, and Duchenne is not in the cache."
-        return Outcome(rows, "cannot be checked", ABSENT, words, (_betrayed(),))
+        unknown = Ruling("cannot be checked", ABSENT)
+        claims = {"P1-7.1.1-1": unknown, "P1-7.1.1-2": _other_students()}
+        return Outcome(rows, Rulings(unknown), words, (_betrayed(),), claims=claims)
     found = results[0]
     statistics = printed("P1 Table 1").column("statistic")
     wrong = [name for name in statistics if found[name] != _paper(DUCHENNE, name)]
@@ -63,10 +66,23 @@ def judge(results: Sequence[Mapping[str, Any]]) -> Outcome:
     reason = (
         f"{', '.join(wrong)} of Duchenne differ"
         if wrong
-        else "for Duchenne; the peer grades are not public"
+        else "4 of 4 for Duchenne; the peer grades are not public, and no dataset has their sizes"
     )
     charts = (_spread(found["per worker"]), _betrayed())
-    return Outcome(rows, verdict, reason, " ".join(_words(found, len(wrong))), charts)
+    words = " ".join(_words(found, len(wrong)))
+    numbers = Ruling(verdict, reason)
+    claims = {"P1-7.1.1-1": numbers, "P1-7.1.1-2": _other_students()}
+    return Outcome(rows, Rulings(numbers), words, charts, claims=claims)
+
+
+def _other_students() -> Ruling:
+    """Whether all students of other groups evaluate each group, as the text says."""
+    users, groups = _paper(GRADES, "#users"), _paper(GRADES, "#question")
+    said, answers = users * (groups - 1), _paper(GRADES, "#answers")
+    if answers == said:
+        return Ruling("cannot be checked", "the peer grades are not public")
+    words = f"{groups} groups and {users} students as in Table 1; but all others' evaluations would"
+    return Ruling("partly", f"{words} be {said:,} answers, not {answers}")
 
 
 def _paper(dataset: str, statistic: str) -> int:
@@ -168,6 +184,6 @@ STUDY = Study(
     "no evidence; no votes, no ties",
     plan,
     "nothing, because counting is quick",
-    recorded="holds",
+    recorded=("holds", "not claimed", "not claimed"),
     items=("P1 Table 1",),
 )
