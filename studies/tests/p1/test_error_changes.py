@@ -1,16 +1,32 @@
-"""Tests of changes, differences, and the symmetry at epsilon 0."""
+"""Tests of changes, differences, and P1's statements about curves."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from sottovoce_studies.p1.crowds import PeerGrades
-from sottovoce_studies.p1.error_changes import Grid, Seen, absent, chart, lower_at, rows
-from sottovoce_studies.p1.layers import PUBLISHED
+from sottovoce_studies.p1.error_changes import (
+    ALIKE,
+    Answered,
+    Grid,
+    Seen,
+    SettingsGrid,
+    absent_chart,
+    absent_rows,
+    better_throughout,
+    chart,
+    distance,
+    grows_as_epsilon_falls,
+    lower_at,
+    pooled,
+    reversals,
+    rows,
+    votes_alike,
+)
+from sottovoce_studies.p1.layers import AS_PRINTED, PUBLISHED, Setting
 
 
 def seen(*errors: tuple[float, float]) -> Seen:
@@ -36,13 +52,84 @@ def test_differences_are_taken_trial_by_trial() -> None:
     assert lower_at({1.0: at}, "one-layer MV", "two-layer TD") == ([], [1.0])
 
 
-def test_a_printed_figure_has_the_noise_of_a_hundred_trials_too() -> None:
-    at = seen((0.3, 0.5), (0.5, 0.5))
-    deviation = math.sqrt(0.02)
-    assert at.deviation("two-layer TD") == pytest.approx(deviation)
-    off = at.errors_off("two-layer TD", 0.1)
-    assert off == pytest.approx(0.1 / (deviation * math.sqrt(1 / 2 + 1 / 100)))
-    assert at.off_symmetry(0.1, 0.2) == pytest.approx(0.2 / (deviation / 10))
+def test_printed_numbers_that_are_met_have_no_distance(as_printed: Callable[..., Any]) -> None:
+    choice = distance(AS_PRINTED, "Table 3", as_printed("Table 3"))
+    assert (choice.met, choice.of) == (12, 12)
+    assert choice.distance == pytest.approx(0, abs=1e-9)
+    assert choice.values == AS_PRINTED.values
+
+
+def test_a_printed_number_far_from_ours_is_not_met(as_printed: Callable[..., Any]) -> None:
+    choice = distance(AS_PRINTED, "Table 3", as_printed("Table 3", {"two-layer MV": 0.5}))
+    assert (choice.met, choice.of) == (9, 12)
+
+
+def test_results_go_to_their_setting_and_epsilon() -> None:
+    grid = SettingsGrid(PeerGrades(), (1.0, 0.0), 2, (AS_PRINTED, Setting("random")))
+    assert [cell.arguments[1:3] for cell in grid.cells(5)] == [
+        (1.0, 0),
+        (1.0, 1),
+        (0.0, 0),
+        (0.0, 1),
+    ]
+    found = grid.seen([[{"x": number}, {"x": -number}] for number in range(4)])
+    assert [trial["x"] for trial in found[AS_PRINTED][0.0].trials] == [2, 3]
+    assert [trial["x"] for trial in found[Setting("random")][1.0].trials] == [0, -1]
+
+
+def test_votes_are_alike_if_they_differ_as_little_as_in_print(
+    as_printed: Callable[..., Any],
+) -> None:
+    assert pytest.approx(0.0139) == ALIKE
+    assert votes_alike(as_printed("Table 3")).true
+    assert not votes_alike(as_printed("Table 3", {"two-layer MV": 0.3})).true
+
+
+def test_a_method_is_better_throughout_only_if_it_is_worse_at_no_epsilon(
+    as_printed: Callable[..., Any],
+) -> None:
+    seen = as_printed("Table 3")
+    assert better_throughout(seen, "two-layer TD", "one-layer TD").true
+    assert not better_throughout(seen, "one-layer TD", "two-layer TD").true
+    once_worse = seen | {1.0: as_printed("Table 3", {"one-layer TD": 0.01})[1.0]}
+    assert pooled(once_worse, "two-layer TD", "one-layer TD").mean < 0
+    assert (
+        "worse at epsilon 1" in better_throughout(once_worse, "two-layer TD", "one-layer TD").seen
+    )
+
+
+def test_a_change_that_turns_back_does_not_grow(as_printed: Callable[..., Any]) -> None:
+    seen = as_printed("Table 3")
+    assert grows_as_epsilon_falls(seen, "two-layer TD").true
+    turned = {1.0: seen[0.0], 0.5: seen[0.5], 0.0: seen[1.0]}
+    assert reversals(turned, "two-layer TD") == [(1.0, 0.5), (0.5, 0.0)]
+    assert not reversals(seen, "two-layer TD")
+    assert not grows_as_epsilon_falls(turned, "two-layer TD").true
+
+
+def test_a_change_that_stays_does_not_grow(as_printed: Callable[..., Any]) -> None:
+    level = as_printed("Table 3", {"two-layer TD": 0.1})
+    assert not grows_as_epsilon_falls(level, "two-layer TD").true
+
+
+def test_differences_are_pooled_over_epsilons(as_printed: Callable[..., Any]) -> None:
+    gap = pooled(as_printed("Table 3"), "two-layer TD", "one-layer TD")
+    expected = ((0.0560 - 0.0735) + (0.0962 - 0.1562) + (0.1793 - 0.2277)) / 3
+    assert gap.mean == pytest.approx(expected)
+    assert gap.trials == 12
+
+
+def test_the_guarantee_fails_for_many_answers_and_holds_for_one() -> None:
+    ruling = Answered(104, 1834).ruling(1.0)
+    assert ruling.verdict == "fails"
+    assert ruling.reason.startswith("epsilon 4.6 per answer for 104 answers, not 1")
+    assert Answered(1, 1).ruling(1.0).verdict == "holds"
+
+
+def test_two_layers_protect_a_worker_with_many_answers_better_than_one_layer() -> None:
+    two, one = Answered(100, 100).per_worker(1.0)
+    assert two == pytest.approx(67.2, abs=0.05)
+    assert one == pytest.approx(100)
 
 
 def test_results_go_to_their_epsilon() -> None:
@@ -79,8 +166,6 @@ def test_a_chart_has_the_printed_curve_and_the_best_constant(
     assert [level.y for level in picture.levels] == [pytest.approx(0.11)]
 
 
-def test_without_answers_nothing_can_be_checked() -> None:
-    outcome = absent("Table 3", "x")
-    assert outcome.verdict == "cannot be checked"
-    assert len(outcome.rows) == 13
-    assert outcome.charts
+def test_without_answers_only_printed_numbers_are_shown() -> None:
+    assert len(absent_rows("Table 3")) == 13
+    assert len(absent_chart("Table 3", "x").series) == len(PUBLISHED)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sottovoce.planning.theorems.weighted_vote import DeltaLaw
-from sottovoce_studies.p1.figure_1 import LAWS, SHARES, drawn, judge, long_tailed, sooner_small
+from sottovoce_studies.p1.figure_1 import (
+    LAWS,
+    SHARES,
+    drawn,
+    judge,
+    long_tailed,
+    published_factor,
+    sooner_small,
+)
 
 DRAWS = 20_000
 
@@ -22,15 +31,26 @@ def test_one_draw_is_uniform() -> None:
     assert seen["below"] == pytest.approx(SHARES, abs=0.02)
 
 
-def test_the_law_of_products_holds_in_shape() -> None:
-    assert judge(found(), DRAWS).verdict == "holds in shape"
+def test_the_law_of_products_has_the_shape_that_is_said() -> None:
+    assert judge(found(), DRAWS).rulings.verdicts == ("not claimed", "holds", "not claimed")
+
+
+def test_the_published_factor_has_its_known_values() -> None:
+    assert published_factor(np.array([0.1, 0.5])) == pytest.approx([0.1355, 1.0], abs=5e-5)
+
+
+def test_2p_is_not_close_to_the_published_factor() -> None:
+    claim = judge(found(), DRAWS).claims["P1-6.2.2-3"]
+    assert claim.verdict == "fails"
+    assert claim.reason.startswith("gap up to 0.076")
 
 
 def test_other_draws_fail() -> None:
     others = [drawn(b, n + 1, DRAWS, 7) for b, n in LAWS]
-    assert (
-        judge(others, DRAWS).reason == "products of 3 draws from U(0, 1) have another distribution"
-    )
+    outcome = judge(others, DRAWS)
+    assert outcome.rulings.shape.verdict == "partly"
+    assert "products of 3 draws from U(0, 1) have another distribution" in str(outcome.rulings)
+    assert outcome.claims["P1-6.2.3-8"].verdict == "fails"
 
 
 def test_one_uniform_draw_has_no_long_tail() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.api.infer import infer
 from sottovoce_studies.p1.crowds import PeerGrades
-from sottovoce_studies.p1.figure_2 import changes_when, judge
-from sottovoce_studies.p1.layers import FLIPS, PICKED, weights_after, weights_at
+from sottovoce_studies.p1.figure_2 import changes_when, judge, spared
+from sottovoce_studies.p1.layers import FLIPS, PICKED, read_as_printed, weights_after, weights_at
 
 
 def trial(large: float, small: float, number: int) -> dict[str, Any]:
@@ -33,13 +32,13 @@ def trials(large: float, small: float) -> dict[float, list[dict[str, Any]]]:
 
 def test_without_flips_weights_stay() -> None:
     answers, _ = PeerGrades().draw(1)
-    clean = infer(answers, "td").weights
+    clean = read_as_printed(answers, "td", None).weights
     assert weights_after(answers, 1.0, np.zeros(72), 3) == pytest.approx(clean)
 
 
 def test_who_flips_always_is_the_only_one_whose_reports_change() -> None:
     answers, _ = PeerGrades(workers=40, answers=26).draw(1)
-    clean = infer(answers, "td").weights
+    clean = read_as_printed(answers, "td", None).weights
     flips = np.zeros(40)
     best = int(clean.argmax())
     flips[best] = 0.5
@@ -60,17 +59,31 @@ def test_a_change_is_the_mean_over_picked_workers() -> None:
     assert changes_when(trials(-0.5, 0.0)[1.0], FLIPS[0]).mean == pytest.approx(-0.45)
 
 
-def test_it_holds_in_shape_where_weights_fall_at_large_flips_only() -> None:
-    assert judge(trials(-0.5, 0.2), "x").verdict == "holds in shape"
+def test_the_shape_holds_where_weights_fall_at_large_flips_only() -> None:
+    assert judge(trials(-0.5, 0.2), "x").rulings.verdicts == ("not claimed", "holds", "not claimed")
 
 
 def test_other_epsilons_are_named_but_not_judged() -> None:
     found = trials(-0.5, 0.2) | {0.1: trials(-0.5, -0.4)[1.0]}
     outcome = judge(found, "x")
-    assert outcome.verdict == "holds in shape"
-    assert outcome.reason.endswith("false at epsilon 0.1")
+    assert outcome.rulings.shape.verdict == "holds"
+    assert "At epsilon 0.1 (not judged; false here)" in outcome.explanation
 
 
-def test_it_fails_where_weights_do_not_fall_or_fall_at_small_flips_too() -> None:
-    assert judge(trials(0.1, 0.2), "x").reason == "no fall at flip probability 0.46"
-    assert judge(trials(-0.5, -0.4), "x").reason == "weights fall at flip probability 0.01"
+def test_a_statement_that_is_false_is_named() -> None:
+    rising, falling = judge(trials(0.1, 0.2), "x"), judge(trials(-0.5, -0.4), "x")
+    assert "weights fall at flip probability 0.46" in rising.rulings.shape.reason
+    assert rising.claims["P1-7.2-9"].verdict == "fails"
+    assert "weights do not fall at 0.01" in falling.rulings.shape.reason
+    assert falling.claims["P1-7.2-10"].verdict == "fails"
+
+
+def test_the_shape_fails_where_both_statements_are_false() -> None:
+    assert judge(trials(0.1, -0.4), "x").rulings.shape.verdict == "fails"
+
+
+def test_good_workers_with_small_draws_are_spared_only_if_weights_show_it() -> None:
+    level = trials(-0.5, 0.2)[1.0]
+    assert not spared(level).true
+    sloped = [{**each, "after": [0.8 - 0.1 * n for n in range(8)]} for each in level]
+    assert spared(sloped).true

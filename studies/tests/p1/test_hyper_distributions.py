@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
+from sottovoce.model import Unit
 from sottovoce_studies.crowds import LabelCrowd
-from sottovoce_studies.p1.hyper_distributions import ANSWERS, Kept, more_private, useful
+from sottovoce_studies.p1.hyper_distributions import (
+    ANSWERS,
+    Kept,
+    applicable,
+    more_private,
+    most_private,
+    theorems,
+    useful,
+)
 from sottovoce_studies.p1.hyper_trials import LAWS, NONE, UNIFORM, errors_of, kept_by, law_named
 
 
@@ -66,17 +75,48 @@ def test_a_trial_has_an_error_for_every_law() -> None:
 
 
 def test_a_distribution_with_a_smaller_loss_than_the_uniform_is_more_private() -> None:
-    assert more_private(all_kept(arcsine=(1.0, 1.5, 3.0))) == {"arcsine"}
-    assert more_private(all_kept()) == set()
+    assert more_private(all_kept(arcsine=(1.0, 1.5, 3.0)), Unit.ANSWER) == {
+        "arcsine": (1.5, 2.0, 10)
+    }
+    assert more_private(all_kept(), Unit.ANSWER) == {}
 
 
-def test_less_for_ten_answers_but_more_for_a_hundred_is_not_more_private() -> None:
-    assert more_private(all_kept(arcsine=(1.0, 1.5, 4.5))) == set()
+def test_a_smaller_loss_for_some_number_of_answers_refutes_the_claim() -> None:
+    said = most_private(all_kept(arcsine=(1.0, 1.5, 4.5)), Unit.ANSWER)
+    assert (said.true, said.seen) == (False, "arcsine 1.5 < 2 at k = 10")
+    assert most_private(all_kept(), Unit.ANSWER).true
+
+
+def test_units_are_judged_apart() -> None:
+    assert most_private(all_kept(arcsine=(1.0, 1.5, 3.0)), Unit.WORKER).true
+
+
+def test_one_layer_is_not_another_distribution() -> None:
+    assert more_private([*all_kept(), kept(NONE, 1.0, 1.0, 1.0)], Unit.ANSWER) == {}
 
 
 def test_a_law_with_another_claim_refutes_nothing() -> None:
     other = kept("arcsine", 0.5, 0.6, 0.7, claimed=0.5)
-    assert more_private([each for each in all_kept() if each.law != "arcsine"] + [other]) == set()
+    others = [each for each in all_kept() if each.law != "arcsine"]
+    assert more_private([*others, other], Unit.ANSWER) == {}
+
+
+def test_theorem_6_3_is_true_for_one_answer_only() -> None:
+    one = kept(NONE, 1.0, 1.0, 1.0)
+    grown, level = kept(UNIFORM, 1.0, 2.0, 4.0), kept(UNIFORM, 1.0, 1.0, 1.0)
+    wrong = kept(UNIFORM, 1.5, 2.0, 4.0)
+    verdicts = [theorems([one, two])["P1-6.1.2-3"].verdict for two in (grown, level, wrong)]
+    assert verdicts == ["partly", "holds", "fails"]
+
+
+def test_other_distributions_apply_if_none_is_worse_and_one_is_better() -> None:
+    def true(**apart: float) -> bool:
+        return all(each.true for each in applicable(trials(**apart), [1.0]))
+
+    assert true(arcsine=-0.1)
+    assert not true()
+    assert not true(uniform=-0.1)
+    assert not true(arcsine=-0.1, normal=0.1)
 
 
 def test_a_law_is_useful_where_td_errs_less_than_with_one_layer() -> None:

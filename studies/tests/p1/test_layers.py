@@ -13,12 +13,17 @@ import pytest
 from sottovoce.model import Domain, Reports, Unit
 from sottovoce_studies.p1.crowds import PeerGrades
 from sottovoce_studies.p1.layers import (
+    AS_PRINTED,
     METHODS,
+    OPEN,
+    PUBLISHED,
+    Setting,
     clean_errors,
     errors_at,
     noise_seed,
     one_layer,
     same_guarantee,
+    settings_at,
     two_layer,
 )
 
@@ -55,9 +60,39 @@ def test_an_equal_guarantee_has_the_delta_of_two_layers(epsilon: float) -> None:
     )
 
 
-def test_a_tie_without_noise_counts_in_part() -> None:
-    errors = clean_errors(Split(), 0, 1)
-    assert errors["MV"] == pytest.approx(0.25)
+def test_a_tie_goes_to_label_0_as_printed() -> None:
+    assert clean_errors(Split(), 0, 1)["MV"] == 0.5
+
+
+def test_a_random_tie_without_noise_counts_in_part() -> None:
+    assert clean_errors(Split(), 0, 1, Setting("random"))["MV"] == pytest.approx(0.25)
+
+
+def test_a_setting_has_one_choice_for_each_open_point() -> None:
+    assert all(value in OPEN[point] for point, value in AS_PRINTED.values.items())
+    assert Setting.of(AS_PRINTED.values) == AS_PRINTED
+
+
+def test_the_setting_as_printed_has_the_errors_of_the_other_cells() -> None:
+    errors = errors_at(PeerGrades(), 1.0, 0, 1)
+    (found,) = settings_at(PeerGrades(), 1.0, 0, 1, [AS_PRINTED])
+    assert found == {name: errors[name] for name in (*PUBLISHED, "clean MV", "clean TD")}
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting("random"),
+        Setting(divisor="all questions"),
+        Setting(rounds="10"),
+        Setting(clipping="1e-06"),
+    ],
+)
+def test_each_open_point_reaches_the_method(setting: Setting) -> None:
+    changed = {
+        name for name, value in setting.parameters.items() if value != AS_PRINTED.parameters[name]
+    }
+    assert len(changed) == 1
 
 
 def test_a_trial_is_the_same_for_the_same_seed_only() -> None:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce import TD
 from sottovoce.api.infer import infer
 from sottovoce.inference import METHODS
 from sottovoce.model import Kind
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.crowds import LabelCrowd
-from sottovoce_studies.p1.layers import drawn
+from sottovoce_studies.p1.layers import AS_PRINTED, drawn
 from sottovoce_studies.p1.method_trials import LAYERS, READERS, clean_trial, noisy_trial
-from sottovoce_studies.p1.other_methods import OTHERS, Case, Seen, judge, ruling
+from sottovoce_studies.p1.other_methods import OTHERS, Case, Seen, guarantee, judge, statements
+from sottovoce_studies.rulings import ruling_on
 
 CROWD = LabelCrowd(20, 40, 20, 2, "heterogeneous")
 
@@ -49,29 +49,40 @@ def test_a_trial_has_the_error_of_every_method_under_every_layer() -> None:
 
 def test_the_error_without_noise_is_that_of_the_method_itself() -> None:
     answers, truths = drawn(CROWD, 0, 1)
-    result = infer(answers, TD())
+    result = infer(answers, "td", parameters=AS_PRINTED.parameters)
     tied = np.isclose(result.posterior.max(axis=1), 0.5)  # type: ignore[union-attr]
     assert not tied.any()
     assert clean_trial(CROWD, 0, 1)["TD"] == pytest.approx(np.mean(result.truths != truths))
 
 
+def verdict(*judged: Seen) -> str:
+    return ruling_on(statements(judged)).verdict
+
+
 def test_gains_with_every_method_hold() -> None:
-    assert ruling([seen(method, *GAIN) for method in OTHERS])[0] == "holds"
+    assert verdict(*(seen(method, *GAIN) for method in OTHERS)) == "holds"
 
 
-def test_gains_with_most_methods_hold_in_shape_and_the_others_are_named() -> None:
-    verdict, reason = ruling([seen("CRH", *LEVEL), seen("CATD", *GAIN), seen("one-coin", *GAIN)])
-    assert verdict == "holds in shape"
-    assert "CRH does not improve" in reason
+def test_a_method_without_gain_is_named() -> None:
+    ruling = ruling_on(statements([seen("CRH", *LEVEL), seen("CATD", *GAIN)]))
+    assert ruling.verdict == "partly"
+    assert "two layers better with CRH (better in 0, worse in 0 of 1)" in ruling.reason
 
 
-def test_a_loss_with_one_method_fails() -> None:
-    verdict, reason = ruling([seen("CRH", *LOSS), *(seen("CATD", *GAIN) for _ in range(4))])
-    assert (verdict, "CRH" in reason) == ("fails", True)
+def test_a_loss_in_one_case_outweighs_gains_in_the_others() -> None:
+    assert verdict(seen("CRH", *LOSS), *(seen("CRH", *GAIN) for _ in range(4))) == "fails"
 
 
-def test_gains_with_half_of_the_methods_fail() -> None:
-    assert ruling([seen("CRH", *LEVEL), seen("CATD", *GAIN)])[0] == "fails"
+def test_gains_in_half_of_the_cases_are_not_most() -> None:
+    assert verdict(seen("CRH", *LEVEL), seen("CRH", *GAIN)) == "fails"
+
+
+def test_the_guarantee_fails_for_many_answers_and_holds_for_one() -> None:
+    many, one = (
+        guarantee([Case("x", LabelCrowd(20, 40, k, 2, "heterogeneous"), 1.0, 2)]) for k in (20, 1)
+    )
+    assert (many.verdict, one.verdict) == ("fails", "holds")
+    assert many.reason.endswith("per answer for 20 answers, not 1")
 
 
 def test_a_method_that_learns_nothing_without_noise_is_not_judged() -> None:

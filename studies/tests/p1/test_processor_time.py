@@ -23,19 +23,20 @@ def test_the_slope_is_the_power(power: float) -> None:
 
 
 def test_linear_times_hold() -> None:
-    assert judge(times(1.0)).verdict == "holds"
+    assert judge(times(1.0)).rulings.verdicts == ("not claimed", "holds", "not claimed")
 
 
 def test_times_with_a_logarithm_hold() -> None:
     slow = [
         {"answers": n, "noise": 1e-9 * n * np.log(n), "TD": 1e-9 * n * np.log(n)} for n in SIZES
     ]
-    assert judge(slow).verdict == "holds"
+    assert judge(slow).rulings.shape.verdict == "holds"
 
 
 def test_times_that_grow_faster_fail() -> None:
     outcome = judge(times(1.5))
-    assert (outcome.verdict, "1.50" in outcome.reason) == ("fails", True)
+    assert outcome.rulings.shape.verdict == "fails"
+    assert "power 1.50" in outcome.rulings.shape.reason
 
 
 def test_the_crowd_has_as_many_answers_as_it_says() -> None:

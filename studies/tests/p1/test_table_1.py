@@ -23,20 +23,27 @@ FOUND: dict[str, Any] = {
 
 def test_the_printed_sizes_hold() -> None:
     outcome = judge([FOUND])
-    assert outcome.verdict == "holds"
+    assert outcome.rulings.verdicts == ("holds", "not claimed", "not claimed")
     assert [row["difference"] for row in outcome.rows if row.get("difference") is not None] == [
         0
     ] * 4
 
 
 def test_other_sizes_fail() -> None:
-    assert judge([FOUND | {"#users": 63}]).ruling == "fails: #users of Duchenne differ"
+    outcome = judge([FOUND | {"#users": 63}])
+    assert str(outcome.rulings.numbers) == "fails: #users of Duchenne differ"
 
 
 def test_without_the_dataset_nothing_can_be_counted() -> None:
     outcome = judge([])
-    assert outcome.verdict == "cannot be checked"
+    assert outcome.rulings.numbers.verdict == "cannot be checked"
+    assert outcome.claims["P1-7.1.1-1"].verdict == "cannot be checked"
     assert outcome.charts
+
+
+def test_the_printed_number_of_answers_is_not_that_of_all_other_students() -> None:
+    claim = judge([FOUND]).claims["P1-7.1.1-2"]
+    assert (claim.verdict, "1,800 answers, not 360" in claim.reason) == ("partly", True)
 
 
 def test_seventeen_workers_answer_tasks_with_gold(

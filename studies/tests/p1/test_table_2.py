@@ -13,21 +13,20 @@ def test_the_printed_sizes_give_five_answers_each() -> None:
     assert Answered(5, 5) == ANSWERED
 
 
-def test_five_answers_are_enough_for_it_to_fail(as_printed: Callable[..., Any]) -> None:
-    outcome = judge(as_printed("Table 2"), ANSWERED)
-    assert outcome.verdict == "fails"
-    assert "1.7 per answer, not 1" in outcome.reason
-    assert len(outcome.reason) <= 90
-
-
-def test_the_stand_in_alone_decides_nothing(
-    as_printed: Callable[..., Any], monkeypatch: Any
+def test_numbers_and_shape_cannot_be_checked_and_five_answers_break_the_guarantee(
+    as_printed: Callable[..., Any],
 ) -> None:
-    monkeypatch.setattr("sottovoce_studies.p1.table_2.PAPERS_CLEAN", 0.5 - 0.1992)
-    outcome = judge(as_printed("Table 2"), Answered(1, 1))
-    assert outcome.verdict == "cannot be checked"
+    outcome = judge(as_printed("Table 2"), ANSWERED)
+    assert outcome.rulings.verdicts == ("cannot be checked", "cannot be checked", "fails")
+    assert "1.7 per answer for 5 answers, not 1" in outcome.rulings.guarantee.reason
 
 
-def test_a_row_that_symmetry_forbids_fails_by_itself(as_printed: Callable[..., Any]) -> None:
-    outcome = judge(as_printed("Table 2"), Answered(1, 1))
-    assert outcome.ruling == "fails: epsilon 0 must be 0.23"
+def test_the_guarantee_holds_for_one_answer(as_printed: Callable[..., Any]) -> None:
+    assert judge(as_printed("Table 2"), Answered(1, 1)).rulings.guarantee.verdict == "holds"
+
+
+def test_the_stand_in_has_no_difference_from_printed_numbers(
+    as_printed: Callable[..., Any],
+) -> None:
+    rows = judge(as_printed("Table 2"), ANSWERED).rows
+    assert all(row.get("difference") is None for row in rows)
