@@ -171,8 +171,8 @@ STUDY = Study(
     "two-layer mechanism tolerates more perturbation than the others",
     "P1 §7.2 (4), Figure 3",
     "the trials of Tables 2 and 3: a stand-in for the peer grades, which are not public, and "
-    "Duchenne smiles, on which the verdict is based; ties go to label 0 and TD makes 20 rounds, as "
-    "in study p1-table-3",
+    "Duchenne smiles, on which the verdict is based, with the tie rule and rounds of the setting "
+    "that study p1-table-3 judges",
     plan,
     "3 epsilons instead of 13; 20 trials of P1's methods on Duchenne, else 3, instead of 100",
     recorded=("not claimed", "holds", "fails"),

@@ -44,8 +44,18 @@ SETTING_TRIALS: Mapping[Size, int] = {"quick": 20, "full": PAPER_TRIALS}
 """Trials of P1's methods under each setting; few trials would have uncertain standard errors."""
 SETTINGS: Mapping[Size, tuple[Setting, ...]] = {
     "quick": (AS_PRINTED, Setting("random")),
-    "full": tuple(Setting.of(values) for values in grid(OPEN)),
+    "full": tuple(
+        setting
+        for setting in (Setting.of(values) for values in grid(OPEN))
+        if setting.divisor == AS_PRINTED.divisor
+        or setting == Setting(setting.ties, "all questions")
+    ),
 }
+"""All combinations, but the divisor `all questions` with one number of rounds and clipping only.
+
+It is so far from the print that the others cannot matter: most workers answer few questions, so
+nearly all weights are negative, and TD without noise is wrong on .73 of the tasks.
+"""
 DUCHENNE = "Duchenne Smile Dataset"
 ACCURACY = printed("P1 accuracy without noise").number("accuracy", DUCHENNE)
 """The accuracy without noise stated in P1 §7.2."""
@@ -308,10 +318,11 @@ STUDY = Study(
     "tasks, errors over the 159 with gold; U(0, b) with P1's nominal epsilon; each epsilon and "
     "trial has new noise, the same for all methods and settings; numbers and shape are judged "
     "under the setting of the open points that is nearest to the printed numbers, so it is chosen "
-    "on the table that it is judged on; our methods have ties to label 0 and 20 rounds",
+    "on the table that it is judged on; all settings are tried, but the divisor all questions "
+    "with 20 rounds and clipping 0.02 only; our methods have ties to label 0 and 20 rounds",
     plan,
     "3 epsilons instead of 13; 2 settings of the open points, which differ in the tie rule only, "
-    "instead of 24, with 20 trials instead of 100; 3 trials of our methods",
+    "instead of 14, with 20 trials instead of 100; 3 trials of our methods",
     recorded=("holds", "holds", "fails"),
     items=("P1 Table 3",),
     open=OPEN,
