@@ -94,9 +94,11 @@ def more_private(kept: Sequence[Kept], unit: Unit) -> dict[str, tuple[float, flo
 def most_private(kept: Sequence[Kept], unit: Unit) -> Statement:
     """P1 §6.1.2: the uniform distribution protects more than any other, for a unit of privacy."""
     less = more_private(kept, unit)
-    words = ", ".join(
-        f"{law} {own:.3g} < {its:.3g} at k = {k}" for law, (own, its, k) in less.items()
-    )
+    words = ""
+    if less:
+        law = min(less, key=lambda name: less[name][0] / less[name][1])
+        own, its, k = less[law]
+        words = f"{law} has {own:.3g} for {k} answers, uniform {its:.3g}"
     return Statement(f"uniform is the most private per {unit.value}", not less, words)
 
 
