@@ -249,6 +249,14 @@ def _words(
             f"With random ties it is at most {other.met} of {other.of} (rms z "
             f"{other.distance:.2f})."
         )
+    literal = [each for each in choices if each.values["divisor"] == "all questions"]
+    if literal:
+        other = best(literal)
+        yield (
+            "With the divisor that Eq. 2 prints, the number of all questions, it is at most "
+            f"{other.met} of {other.of} (rms z {other.distance:.2f}): nearly all weights are then "
+            "negative."
+        )
     yield _at_zero(seen[0.0], found.get(Setting("random", *list(setting.values.values())[1:])))
     yield _order(seen)
     yield answered.words(max(seen))
