@@ -153,7 +153,7 @@ def find(
 
 
 def compared(name: str, found: Fingerprint, asked: Mapping[str, float]) -> DatasetMatch:
-    """Which of the requested sizes a dataset has.
+    """Compare the sizes of a dataset with the requested ones.
 
     >>> wsd = Fingerprint(34, 177, 1770, 1770, 0.705882, 0.0, 0.903955, 3)
     >>> print(compared("wsd", wsd, {"workers": 34, "tasks": 177, "answers": 770}))
