@@ -109,6 +109,16 @@ class DatasetSearch:
         """The datasets that have every requested size."""
         return tuple(match for match in self.matches if match.exact)
 
+    def __str__(self) -> str:
+        near = [match.name for match in self.matches if not match.exact]
+        found = [
+            f"{len(names)} {kind}" + (f" ({', '.join(names)})" if names else "")
+            for kind, names in (("exact", [match.name for match in self.exact]), ("near", near))
+        ]
+        sizes = ", ".join(f"{size} {_figure(value)}" for size, value in self.asked.items())
+        count = f"{len(self.searched)} dataset{'s'[: len(self.searched) != 1]}"
+        return f"searched {count} by {sizes}: found {', '.join(found)}"
+
 
 def find(
     *,
