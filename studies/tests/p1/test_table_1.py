@@ -41,6 +41,10 @@ def test_without_the_dataset_nothing_can_be_counted() -> None:
     assert outcome.charts
 
 
+def test_a_search_for_the_grades_is_recorded() -> None:
+    assert "A search by their sizes: found none." in judge([FOUND], "found none").explanation
+
+
 def test_the_printed_number_of_answers_is_not_that_of_all_other_students() -> None:
     claim = judge([FOUND]).claims["P1-7.1.1-2"]
     assert (claim.verdict, "1,800 answers, not 360" in claim.reason) == ("partly", True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce import datasets
 from sottovoce.figures import Chart, Series
 from sottovoce.model import Domain, Unit
 from sottovoce_studies.cells import Cell
@@ -29,10 +30,22 @@ _REACH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Count Duchenne if it is in the cache; both sizes are the same."""
+    """Count Duchenne if it is in the cache; a full run also searches for the peer grades."""
     source = Dataset.of("duchenne")
-    cells = [] if source is None else [Cell(counted, (source,))]
-    return Work(cells, judge)
+    counts = [] if source is None else [Cell(counted, (source,))]
+    names = tuple(card.name for card in datasets.list_datasets())
+    search = [Cell(searched, (names,))] if size == "full" else []
+
+    def judged(results: Sequence[Any]) -> Outcome:
+        return judge(results[: len(counts)], *results[len(counts) :])
+
+    return Work([*counts, *search], judged)
+
+
+def searched(names: Sequence[str]) -> str:
+    """A search for the peer grades by their printed sizes among the datasets of the cache."""
+    sizes = (_paper(GRADES, statistic) for statistic in ("#users", "#question", "#answers"))
+    return str(datasets.find(**dict(zip(("workers", "tasks", "answers"), sizes, strict=True))))
 
 
 def counted(source: Dataset) -> dict[str, Any]:
@@ -51,11 +64,11 @@ def counted(source: Dataset) -> dict[str, Any]:
     }
 
 
-def judge(results: Sequence[Mapping[str, Any]]) -> Outcome:
+def judge(results: Sequence[Mapping[str, Any]], search: str = "") -> Outcome:
     """Numbers hold if Duchenne has the printed sizes; they cannot be checked without Duchenne."""
     rows = tuple(_rows(results))
     if not results:
-        words = "P1's peer grades are not public, and Duchenne is not in the cache."
+        words = f"Duchenne is not in the cache. {_unpublished(search)}"
         unknown = Ruling("cannot be checked", ABSENT)
         claims = {"P1-7.1.1-1": unknown, "P1-7.1.1-2": _other_students()}
         return Outcome(rows, Rulings(unknown), words, (_betrayed(),), claims=claims)
@@ -66,10 +79,10 @@ def judge(results: Sequence[Mapping[str, Any]]) -> Outcome:
     reason = (
         f"{', '.join(wrong)} of Duchenne differ"
         if wrong
-        else "4 of 4 for Duchenne; the peer grades are not public, and no dataset has their sizes"
+        else "4 of 4 for Duchenne; the peer grades are not public"
     )
     charts = (_spread(found["per worker"]), _betrayed())
-    words = " ".join(_words(found, len(wrong)))
+    words = " ".join((*_words(found, len(wrong)), _unpublished(search)))
     numbers = Ruling(verdict, reason)
     claims = {"P1-7.1.1-1": numbers, "P1-7.1.1-2": _other_students()}
     return Outcome(rows, Rulings(numbers), words, charts, claims=claims)
@@ -136,7 +149,12 @@ def _words(found: Mapping[str, Any], wrong: int) -> Iterator[str]:
         f"{found['gold workers']} of {found['#users']} workers answered, "
         f"{found['gold answers']:,} times in total."
     )
-    yield "The peer grades are not public: 72 workers with 360 answers gave 5 each on average."
+
+
+def _unpublished(search: str) -> str:
+    """The sentence on the peer grades, with the record of the search for them."""
+    words = "The peer grades are not public; 72 workers with 360 answers gave 5 each on average."
+    return f"{words} A search by their sizes: {search}." if search else words
 
 
 def _spread(answers: Sequence[int]) -> Chart:
@@ -183,7 +201,7 @@ STUDY = Study(
     "has 30,319 rows); peer grades are not public, and a stand-in with the same sizes would be "
     "no evidence; no votes, no ties",
     plan,
-    "nothing, because counting is quick",
+    "no search for the peer grades by their sizes; counting is quick",
     recorded=("holds", "not claimed", "not claimed"),
     items=("P1 Table 1",),
 )

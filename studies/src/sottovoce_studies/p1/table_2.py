@@ -25,7 +25,7 @@ __all__ = ["ANSWERED", "PRIVATE", "STUDY", "TRIALS", "judge"]
 TABLE = "Table 2"
 TITLE = "Change of the error rate on a stand-in for the peer grades (P1 Table 2)"
 TRIALS: Mapping[Size, int] = {"quick": 3, "full": PAPER_TRIALS}
-PRIVATE = "the peer grades are not public; no dataset with their sizes was found"
+PRIVATE = "the peer grades are not public; study p1-table-1 has a search by their sizes"
 
 _SIZES = printed("P1 Table 1")
 _MEAN = int(
@@ -54,9 +54,8 @@ def judge(seen: Mapping[float, Seen], answered: Answered) -> Outcome:
 
 def _words(seen: Mapping[float, Seen], answered: Answered) -> Iterator[str]:
     yield (
-        "The grades are not public, and a search by fingerprint (72 workers, 26 tasks, 360 "
-        "answers) finds no dataset, so no printed number can be compared; in print all numbers "
-        "are in the order that the text states."
+        "The grades are not public, so no printed number can be compared; in print all numbers are "
+        "in the order that the text states."
     )
     yield f"The guarantee does not depend on the grades. {answered.words(max(seen))}"
     figures = printed("P1 Table 2")

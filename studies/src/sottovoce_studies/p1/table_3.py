@@ -185,7 +185,7 @@ def _accuracy(seen: Mapping[float, Seen]) -> Ruling:
     right = {reader: 1 - at.error(f"clean {reader}").mean for reader in ("MV", "TD")}
     words = f"Duchenne: majority vote {right['MV']:.3f}, TD {right['TD']:.3f}; grades not public"
     met = any(abs(each - ACCURACY) <= ROUNDED for each in right.values())
-    return Ruling("partly" if met else "fails", words)
+    return Ruling("holds" if met else "fails", words)
 
 
 def _half() -> Ruling:
