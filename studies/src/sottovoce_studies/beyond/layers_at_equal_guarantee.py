@@ -37,7 +37,8 @@ from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Source
 from sottovoce_studies.paper_tables import BAND, curve, spread_by
-from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
+from sottovoce_studies.rulings import Verdict
+from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
 
 __all__ = ["STUDY", "Case", "Duel", "ruling"]
 
