@@ -12,6 +12,7 @@ from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.model import WORDS, Unit
 from sottovoce_studies.beyond.layer_trials import (
     ALL,
+    BOTH,
     FORMS,
     LEVELS,
     READERS,
@@ -98,13 +99,18 @@ def test_an_answer_may_have_as_little_privacy_as_all_together() -> None:
     assert 1 < found["per answer"][UNIFORM] <= found["per answer"][LEVELS] <= 10
 
 
+def test_one_form_of_shared_noise_is_as_private_per_answer_as_a_sample_of_one_layer() -> None:
+    found = calibrated_trials(CROWD, 10.0, 20, SMALL, (2, 1), 1)
+    assert found["per answer"][BOTH] <= found["per answer"][SAMPLE]
+
+
 def judged(**changed: float) -> Outcome:
     """Two settings in which shared noise errs with 0.1 and independent with 0.2, unless changed."""
-    errors = {ALL: 0.2, SAMPLE: 0.2, UNIFORM: 0.1, LEVELS: 0.1} | changed
+    errors = {ALL: 0.2, SAMPLE: 0.2, UNIFORM: 0.1, LEVELS: 0.1, BOTH: 0.1} | changed
     trials = [
         {
             **{f"{form} {reader}": error for form, error in errors.items() for reader in READERS},
-            **{f"{UNIFORM} TD": errors[UNIFORM] + turn, f"{LEVELS} TD": errors[LEVELS] + turn},
+            **{f"{form} TD": errors[form] + turn for form in (UNIFORM, LEVELS, BOTH)},
             "best constant": 0.5,
         }
         for turn in (-0.001, 0.001)
@@ -120,7 +126,7 @@ def judged(**changed: float) -> Outcome:
 
 def test_shared_noise_that_errs_less_holds() -> None:
     assert judged().rulings.verdicts == ("not claimed", "holds", "not claimed")
-    assert "smaller in 8, larger in 0 of 8 cases" in judged().rulings.shape.reason
+    assert "smaller in 12, larger in 0 of 12 cases" in judged().rulings.shape.reason
 
 
 def test_a_rival_that_errs_less_leaves_it_true_in_part() -> None:
@@ -132,7 +138,7 @@ def test_a_rival_that_errs_less_leaves_it_true_in_part() -> None:
 
 
 def test_shared_noise_that_errs_more_in_most_cases_fails() -> None:
-    assert judged(**{UNIFORM: 0.3, LEVELS: 0.2}).rulings.shape.verdict == "fails"
+    assert judged(**{UNIFORM: 0.3, LEVELS: 0.2, BOTH: 0.2}).rulings.shape.verdict == "fails"
 
 
 def test_settings_name_their_crowd_and_differ() -> None:

@@ -34,6 +34,7 @@ from sottovoce_studies.p1.crowds import ImportantCrowd
 __all__ = [
     "ALIKE",
     "ALL",
+    "BOTH",
     "EXPERTS",
     "FEW_ALIKE",
     "FEW_MIXED",
@@ -79,10 +80,12 @@ FEW_ALIKE = ("all alike, k 20", LabelCrowd(64, 100, 20, 2, "homogeneous"))
 FEW_MIXED = ("40 % good, k 20", LabelCrowd(64, 100, 20, 2, "heterogeneous"))
 EXPERTS = ("a third important, k 100", ImportantCrowd(50, 100, 16))
 
-ALL, SAMPLE, UNIFORM, LEVELS = "one layer", "one layer, sampled", "U(a, b)", "two levels"
-FORMS = (ALL, SAMPLE, UNIFORM, LEVELS)
+ALL, SAMPLE, UNIFORM = "one layer", "one layer, sampled", "U(a, b)"
+LEVELS, BOTH = "two levels", "two levels, both units"
+FORMS = (ALL, SAMPLE, UNIFORM, LEVELS, BOTH)
 """One layer on all answers of a worker or on a sample; two layers with a uniform flip probability,
-or with one of two flip probabilities, on all answers or on a sample.
+or with one of two flip probabilities, on all answers or on a sample. The last has no larger epsilon
+per answer than one layer on a sample either.
 """
 
 _ANSWERS, _NOISE, _CHOICE = 0, 1, 2
@@ -219,7 +222,7 @@ class Grid:
 
 def candidates(epsilon: float, answers: int, grid: Grid) -> dict[str, dict[str, Layer]]:
     """Mechanisms of every form with the same exact epsilon per worker, by their parameters."""
-    found: dict[str, dict[str, Layer]] = {form: {} for form in FORMS}
+    found: dict[str, dict[str, Layer]] = {form: {} for form in FORMS if form != BOTH}
     for sent in grid.sent(epsilon, answers):
         held = Guaranteed(Unit.WORKER, epsilon, 0.0, sent)
         of = f"{sent} of {answers} answers"
@@ -257,19 +260,33 @@ def calibrated_trials(
     """
     forms = candidates(epsilon, answers, grid)
     every = tuple(
-        (f"{form}: {name}", layer) for form in FORMS for name, layer in forms[form].items()
+        (f"{form}: {name}", layer)
+        for form, layers in forms.items()
+        for name, layer in layers.items()
     )
     apart = trial_seed(seed, _CHOICE)
     seen = [errors_of(source, every, trial, apart, ("TD",)) for trial in range(sizes[0])]
-    chosen = {form: min(forms[form], key=lambda name: _mean(seen, form, name)) for form in FORMS}
+    chosen = {form: _best(seen, form, forms[form]) for form in forms}
+    limit = _per_answer(forms[SAMPLE][chosen[SAMPLE]], answers)
+    forms[BOTH] = {
+        name: layer for name, layer in forms[LEVELS].items() if _per_answer(layer, answers) <= limit
+    }
+    chosen[BOTH] = _best(seen, LEVELS, forms[BOTH])
     kept = tuple((form, forms[form][name]) for form, name in chosen.items())
     errors = [errors_of(source, kept, trial, seed) for trial in range(sizes[1])]
-    epsilons = {form: layer.guarantee(answers, Unit.ANSWER).epsilon for form, layer in kept}
+    epsilons = {form: _per_answer(layer, answers) for form, layer in kept}
     return {"chosen": chosen, "per answer": epsilons, "tried": len(every), "errors": errors}
 
 
-def _mean(seen: Sequence[Mapping[str, float]], form: str, name: str) -> float:
-    return float(np.mean([trial[f"{form}: {name} TD"] for trial in seen]))
+def _per_answer(layer: Layer, answers: int) -> float:
+    return layer.guarantee(answers, Unit.ANSWER).epsilon
+
+
+def _best(seen: Sequence[Mapping[str, float]], form: str, layers: Mapping[str, Layer]) -> str:
+    """The name with the smallest mean error of TD."""
+    return min(
+        layers, key=lambda name: float(np.mean([trial[f"{form}: {name} TD"] for trial in seen]))
+    )
 
 
 def errors_of(

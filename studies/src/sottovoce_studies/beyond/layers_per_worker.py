@@ -28,6 +28,7 @@ from sottovoce_studies.beyond.layer_duels import (
 )
 from sottovoce_studies.beyond.layer_trials import (
     ALL,
+    BOTH,
     FORMS,
     LEVELS,
     READERS,
@@ -80,7 +81,7 @@ SETTINGS = (
 )
 
 GRIDS: Mapping[Size, Grid] = {
-    "quick": Grid((0.46, 1.0), (0.4,), (0.1,)),
+    "quick": Grid((0.46, 1.0, 1.6), (0.4,), (0.1,)),
     "full": Grid(
         (0.3, 0.46, 0.65, 0.8, 1.0, 1.3, 1.6, 2.0), (0.2, 0.4, 0.6, 0.8), (0.02, 0.05, 0.1, 0.2)
     ),
@@ -88,7 +89,7 @@ GRIDS: Mapping[Size, Grid] = {
 SIZES: Mapping[Size, tuple[int, int]] = {"quick": (2, 6), "full": (8, 20)}
 """Trials to choose the mechanisms with, and trials of those chosen."""
 
-SHARED, INDEPENDENT = (UNIFORM, LEVELS), (ALL, SAMPLE)
+SHARED, INDEPENDENT = (UNIFORM, LEVELS, BOTH), (ALL, SAMPLE)
 
 PUBLISHED = ("per worker", "sampled")
 CURVES: Mapping[str, str] = {
@@ -192,9 +193,7 @@ def _answer_words(found: Sequence[Found]) -> str:
     for form in FORMS:
         seen = [each["per answer"][form] for _, each in found]
         ranges.append(f"{min(seen):.2g} to {max(seen):.2g} ({form})")
-    return (
-        f"The gain has a price per answer, where the epsilon of those chosen is {', '.join(ranges)}"
-    )
+    return f"The epsilon per answer of those chosen is {', '.join(ranges)}"
 
 
 def _published_words(pairs: Sequence[Seen]) -> str:
@@ -249,10 +248,12 @@ STUDY = Study(
     "P1's idea (§1, §6.3; other hyper distributions: §7.3), at equal true guarantees per worker",
     "drawn binary crowds on 300 tasks with 200 workers (k 100) or 300 (k 20): 40 % right with "
     "U(0.8, 0.95) and the others with U(0.45, 0.6), or all with U(0.7, 0.9); shared noise is U(a, "
-    "b), or a flip probability p that is 1/2 for some workers; independent noise is one layer; "
-    "each on all answers or on a random sample, with the exact epsilon per worker, in the form "
-    "with the smallest error of TD on other crowds of the same kind (numbers of answers sent, "
-    f"widths and shares from a grid); judged with TD: {RULE}; ties are broken at random",
+    "b), or two levels: a flip probability p that is 1/2 for some workers; both units means that "
+    "epsilon per answer is no larger than that of one layer on a sample either; independent noise "
+    "is one layer; each on all answers or on a random sample, with the exact epsilon per worker, "
+    "in the form with the smallest error of TD on other crowds of the same kind (numbers of "
+    "answers sent, widths and shares from a grid); judged with TD: "
+    f"{RULE}; ties are broken at random",
     plan,
     "two of eight settings, a small grid, 6 trials instead of 20, nothing as published",
     recorded=("not claimed", "holds", "not claimed"),
