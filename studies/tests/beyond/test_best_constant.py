@@ -143,12 +143,21 @@ def test_truths_of_ordinal_labels_are_numbers(
     real_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
-    web = ScoredDataset.of("web")
+    web = ScoredDataset.of("wsd")
     assert web is not None
     answers, truths = web.draw(1)
-    _, codes = web.dataset.draw(1)
-    assert np.isnan(truths).sum() == np.sum((codes < 0) | (codes >= answers.domain.size))
-    assert set(np.unique(truths[np.isfinite(truths)])) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+    assert list(answers.domain.scale) == [0, 1, 2, 3, 4]
+    assert (len(answers.workers), len(answers.tasks)) == (34, 177)  # P4 Table II
+    assert (truths == 0).sum() == 129
+
+
+def test_tasks_without_a_known_truth_have_no_score(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    adult = ScoredDataset.of("adult2")
+    assert adult is not None
+    assert np.isfinite(adult.draw(1)[1]).sum() == 333
 
 
 def test_without_datasets_only_drawn_crowds_are_left(

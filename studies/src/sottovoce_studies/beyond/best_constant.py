@@ -368,8 +368,8 @@ STUDY = Study(
     "(study true-guarantees), ours at this true epsilon; beating it means being below it by two "
     f"standard errors of the differences, being about equal means at most {ABOUT:.0%} above; peer "
     "grades and the crowds of numbers are drawn, the truths U(1, 8) and the delta of 0.1 for P3 "
-    "are ours, Web and AdultContent are the public tables with truths as numbers; ties are "
-    "broken at random",
+    "are ours, P4's Web is the dataset wsd, which has the printed sizes, and AdultContent the "
+    "public table, both with scores 0 to 4; ties are broken at random",
     plan,
     "two settings at three epsilons with fewer trials, ours on the first of them only",
     recorded=("not claimed", "partly", "not claimed"),
