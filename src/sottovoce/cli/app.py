@@ -112,13 +112,17 @@ COMMANDS: Mapping[str, Command] = {
         group=TABLES,
     ),
     "datasets": Command(
-        "List and add real datasets (cached in SOTTOVOCE_DATA); generate simulated crowds.",
+        "List, search and add real datasets (cached in SOTTOVOCE_DATA); generate simulated crowds.",
         group=TABLES,
     ),
     "datasets list": Command("List the cached datasets.", "sottovoce.cli.datasets:list_all"),
     "datasets show": Command(
         "Describe a dataset: contents, source, licence and oddities.",
         "sottovoce.cli.datasets:show",
+    ),
+    "datasets find": Command(
+        "Search the cached datasets by their sizes, such as those that a paper prints.",
+        "sottovoce.cli.datasets:find",
     ),
     "datasets add": Command(
         "Check datasets and copy them into the cache, all or none.",
