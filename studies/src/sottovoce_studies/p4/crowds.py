@@ -9,7 +9,7 @@ and all tasks the same truth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -18,11 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce import datasets
+from sottovoce.api.infer import infer
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.codes import answer_cells
 from sottovoce.model import Domain, Reports
-from sottovoce.planning.trials import best_constant
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce_studies.contests import CONSTANT, Contest, trial_of
 from sottovoce_studies.crowds import Dataset, Source
+from sottovoce_studies.p4.factorization import Factorization
 
 __all__ = [
     "DATASETS",
@@ -31,6 +34,7 @@ __all__ = [
     "GoldAnswers",
     "Scored",
     "errors",
+    "factored_errors",
     "public",
     "search_words",
     "summary",
@@ -83,6 +87,21 @@ def errors(contest: Contest, trial: int, seed: int) -> dict[str, float]:
     """The mean error to the truth of every pair in a trial, and of the best constant."""
     found = {pair.name: trial_of(contest, pair, trial, seed).error for pair in contest.pairs}
     _, truths = contest.source.draw(seed)
+    return {**found, CONSTANT: best_constant(truths).error}
+
+
+def factored_errors(
+    crowd: AlikeCrowd, epsilon: float, variants: Sequence[Factorization], trial: int, seed: int
+) -> dict[str, float]:
+    """The mean error of each variant of MF in a trial; those without a minimum are left out."""
+    answers, truths = crowd.draw(trial_seed(seed, 0, trial))
+    cells, noise = answer_cells(answers, answers.domain).dense(), trial_seed(seed, 1, trial)
+    found = {}
+    for variant in variants:
+        reports = variant.reports(cells, answers.domain, epsilon, f"{seed}/{trial}", noise)
+        if reports is not None:
+            policy = variant.policy(answers.domain, epsilon)
+            found[variant.name] = error_of(infer(reports, "mean", policy=policy), truths)
     return {**found, CONSTANT: best_constant(truths).error}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
@@ -98,11 +99,11 @@ class Factorization:
         self, cells: Cells, domain: Domain, epsilon: float, salt: str, noise: int
     ) -> Reports | None:
         """A report on every task, or None if a worker has no minimum. Values are the codes."""
-        codes = as_matrix(cells, cells.code, "MF")
+        codes = as_matrix(cells, cells.code.astype(np.int32), "MF")
         answered = (codes != NULL).astype(np.float64)
         if not self.ridge and answered.sum(axis=1).min() < self.dimension:
             return None
-        profiles = real_profiles(cells.tasks, self.dimension, salt)
+        profiles = _profiles(tuple(cells.tasks), self.dimension, salt)
         if self.profiles == "0 to 1":
             profiles = np.abs(profiles)
         law, randomness = self.law(domain, epsilon, salt), SeededRandomness(noise)
@@ -112,13 +113,18 @@ class Factorization:
         return report_table(sent, law.alphabet, domain, simulated=True)
 
 
+@lru_cache(maxsize=8)
+def _profiles(tasks: tuple[object, ...], dimension: int, salt: str) -> FloatArray:
+    """Cached, because the variants of a trial share them."""
+    return real_profiles(tasks, dimension, salt)
+
+
 def descended(
     hessian: FloatArray, pull: FloatArray, steps: int | None, seed: int = 0
 ) -> FloatArray:
     """The minimum of uᵀHu/2 - gᵀu by worker, or the point after some gradient steps from N(0, I)."""
     if steps is None:
-        minimum: FloatArray = np.linalg.solve(hessian, pull[..., np.newaxis])[..., 0]
-        return minimum
+        return np.asarray(np.linalg.solve(hessian, pull[..., np.newaxis])[..., 0], np.float64)
     point = np.random.default_rng(seed).standard_normal(pull.shape)
     rate = 1 / np.linalg.eigvalsh(hessian)[:, -1:]
     for _ in range(steps):

@@ -13,7 +13,7 @@ from sottovoce_studies.choices import Choice, best
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.p4.crowds import DATASETS, SCORES, GoldAnswers, Scored, public
 from sottovoce_studies.p4.factorization import OPEN as OPEN_OF_MF
-from sottovoce_studies.p4.factorization import Factorization, variant_named
+from sottovoce_studies.p4.factorization import variant_named
 from sottovoce_studies.p4.sparse_tables import (
     GRID_TEXT,
     OURS,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from sottovoce.figures import Chart, Level, Role
@@ -255,8 +256,8 @@ def same_guarantee(pairs: Sequence[Method], values: int, tasks: int) -> Ruling:
         f"{name} {f'{epsilon:.3g}' if math.isfinite(epsilon) else 'none (Thm. 4)'}"
         for name, epsilon in held.items()
     )
-    verdict = "fails" if over else "holds"
-    return Ruling(verdict, f"true epsilon per answer at a claimed 1, NULL included: {words}")
+    reason = f"true epsilon per answer at a claimed 1, NULL included: {words}"
+    return Ruling("fails" if over else "holds", reason)
 
 
 def step_rows(places: Sequence[Trials]) -> Iterator[Row]:
@@ -272,7 +273,7 @@ def _moves(places: Sequence[Trials]) -> Iterator[dict[str, Value]]:
         there = [errors(trials) for trials in both if trials]
         if there:
             row: dict[str, Value] = {"MF": minimum.name}
-            for few, more in zip(ways, ways[1:], strict=False):
+            for few, more in pairwise(ways):
                 end = "the minimum" if more is minimum else f"{more.steps} steps"
                 moved = max(abs(at[more.name].mean / at[few.name].mean - 1) for at in there)
                 row[f"{few.steps} steps to {end}"] = 100 * moved
