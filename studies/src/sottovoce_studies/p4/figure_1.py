@@ -140,8 +140,8 @@ def _sentence(name: str, seen: Mapping[str, Any]) -> str:
     skewed, zeros, right, _ = findings(name, seen)
     most = max(range(len(seen["answer shares"])), key=lambda label: seen["answer shares"][label])
     return (
-        f"{name} ({DATASETS[name]}): the most frequent answer is {most} ({_percent(skewed.share)} of "
-        f"{seen['answers']:,}; a uniform share would be "
+        f"{name} ({DATASETS[name]}): the most frequent answer is {most} "
+        f"({_percent(skewed.share)} of {seen['answers']:,}; a uniform share would be "
         f"{_percent(1 / len(seen['answer shares']))}); the truth is 0 in {_percent(zeros.share)} "
         f"of the {zeros.count:,} tasks of {seen['tasks']:,} whose truth is known; "
         f"{_percent(right.share)} of the {right.count:,} answers to these are right; of all tasks "

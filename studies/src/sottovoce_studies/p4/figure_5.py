@@ -225,7 +225,7 @@ def _mean(curve: Curves, x: float, name: str) -> float:
     return changes(curve[x])[name].mean
 
 
-CLAIMED = tuple(f"P4-VI.D-{number}" for number in range(1, 7))
+CLAIMED = (*(f"P4-VI.D-{number}" for number in range(1, 7)), "P4-slides-10")
 
 
 def _claims(
@@ -246,6 +246,7 @@ def _claims(
         about(ALIKE),
         about(DROPS),
         _near(found["AdultContent"], kept),
+        _better(found, chosen[0], chosen[1]),
     )
     return dict(zip(CLAIMED, rulings, strict=True))
 
@@ -292,6 +293,18 @@ def _near(curve: Curves, kept: float) -> Ruling:
     true = (abs(kept - KEPT) < 0.01, change <= CLOSE)
     words = f"keeps {kept:.4f} at epsilon 3; the change at epsilon {last:g} is still {change:.2f}"
     return Ruling("holds" if all(true) else "partly" if any(true) else "fails", words)
+
+
+def _better(found: Found, mf: str, two_layer: str) -> Ruling:
+    """MF against its rivals, and against the best constant, over all datasets and epsilons."""
+    every = [_lowest(name, curve, mf, two_layer) for name, curve in found.items()]
+    constant = not_better(list(found.values()), [mf])
+    words = "; ".join(f"{one.text}: {one.seen}" for one in every)
+    if not all(one.true for one in every):
+        return Ruling(ruling_on(every).verdict, words)
+    if constant:
+        return Ruling("partly", f"{words}; but never better than the best constant")
+    return Ruling("holds", words)
 
 
 def _at(curve: Curves, x: float, name: str) -> float:
