@@ -122,7 +122,7 @@ def _profiles(tasks: tuple[object, ...], dimension: int, salt: str) -> FloatArra
 def descended(
     hessian: FloatArray, pull: FloatArray, steps: int | None, seed: int = 0
 ) -> FloatArray:
-    """The minimum of uᵀHu/2 - gᵀu by worker, or the point after some gradient steps from N(0, I)."""
+    """The minimum of uᵀHu/2 - gᵀu by worker, or the point after gradient steps from N(0, I)."""
     if steps is None:
         return np.asarray(np.linalg.solve(hessian, pull[..., np.newaxis])[..., 0], np.float64)
     point = np.random.default_rng(seed).standard_normal(pull.shape)
