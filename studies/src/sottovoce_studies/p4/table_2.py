@@ -36,9 +36,19 @@ def plan(size: Size, seed: int) -> Work:
     cells = [Cell(summary, (dataset,)) for dataset in there.values()]
 
     def judged(results: Sequence[Any]) -> Outcome:
-        return judge(printed("P4 Table II"), dict(zip(there, results, strict=True)))
+        table = printed("P4 Table II")
+        found = dict(zip(there, results, strict=True))
+        return judge(table, found, list(_searches(table, found)))
 
     return Work(cells, judged)
+
+
+def _searches(table: PrintedTable, found: Found) -> Iterator[str]:
+    """Searches for datasets by their sizes."""
+    for name in table.column("dataset"):
+        if name == SEARCHED or name not in found:
+            sizes = (int(table.number(column, name)) for column in COUNTS[:2])
+            yield f"A search by sizes for {name}: {search_words(*sizes)}"
 
 
 def counted_sparsity(table: PrintedTable, dataset: str) -> float:
@@ -67,18 +77,13 @@ def contradicts(table: PrintedTable, dataset: str) -> bool:
     return abs(apart) > ROUNDED
 
 
-def judge(table: PrintedTable, found: Found) -> Outcome:
+def judge(table: PrintedTable, found: Found, searches: Sequence[str] = ()) -> Outcome:
     """Count the printed statistics that the datasets have; a misprint is one that others refute."""
     names = table.column("dataset")
     sentences = [_itself(table, name) for name in names]
     sentences += [_beside(table, name, found[name]) for name in found]
     sentences += [f"{name}: {ABSENT}" for name in names if name not in found]
-    sentences += [
-        f"A search by sizes for {name}: "
-        + search_words(*(int(table.number(column, name)) for column in COUNTS[:2]))
-        for name in names
-        if name == SEARCHED or name not in found
-    ]
+    sentences += searches
     sentences.append(
         "An earlier version of this study took another dataset, web, for Web, and said that P4's "
         "is not public"
