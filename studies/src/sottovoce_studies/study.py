@@ -43,7 +43,7 @@ class Outcome:
     explanation: str
     charts: tuple[Chart, ...] = ()
     details: tuple[Table, ...] = ()
-    claims: Mapping[str, Ruling] = NO_CLAIMS
+    claims: Mapping[str, Ruling] = field(default_factory=lambda: NO_CLAIMS)
     choices: tuple[Choice, ...] = ()
 
     @property
@@ -99,7 +99,7 @@ class Study:
     quick: str
     recorded: Recorded
     items: tuple[str, ...] = ()
-    open: Mapping[str, tuple[str, ...]] = NOTHING_OPEN
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NOTHING_OPEN)
     seed: int = 1
 
     def run(
