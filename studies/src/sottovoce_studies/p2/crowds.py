@@ -100,7 +100,7 @@ class GoldTasks:
 def against_theorem_1(answers: Reports) -> npt.NDArray[np.bool_]:
     """The tasks for which P2 Theorem 1 promises nothing: every worker gave the same label.
 
-    No answer counts as a label, so a task that somebody left out is never one of them, unless
+    No answer counts as a label, so a task that a worker left out is never one of them, unless
     nobody answered it.
     """
     counts = np.zeros((len(answers.tasks), answers.domain.size), np.int64)

@@ -90,7 +90,11 @@ def judge(found: Found) -> Outcome:
         Rulings(guarantee=guarantee),
         _words(found, secret, known),
         tuple(_charts(found)),
-        claims={"P2-5-1": guarantee, "P2-5-6": _renaming(said)},
+        claims={
+            "P2-5-1": guarantee,
+            "P2-5-6": _renaming(said),
+            "P2-5-7": _for_workers(said),
+        },
     )
 
 
@@ -130,6 +134,17 @@ def _renaming(said: Sequence[Statement]) -> Ruling:
     )
 
 
+def _for_workers(said: Sequence[Statement]) -> Ruling:
+    """A worker sees the same totals, which are public outputs, and fewer assignments."""
+    named, vectors, _ = said
+    if named.true and vectors.true:
+        return Ruling("holds", "by renaming, and label vectors were not found either")
+    return Ruling(
+        "partly" if named.true else "fails",
+        f"again a renaming: a worker sees the same totals, and without assignments {vectors.seen}",
+    )
+
+
 def _often(found: Found, what: str) -> bool:
     """Whether this count includes all workers in at least half of the runs."""
     runs = sum(map(len, found.values()))
@@ -160,9 +175,9 @@ def _words(found: Found, secret: Found, known: Found) -> str:
         "knows the assignments, as one that assigns and pays for tasks does, every label was "
         f"recovered under its worker's name in {_whole(known, 'named')} of {_count(known)} runs in "
         "which tasks differ between workers. Log-odds gave all labels in "
-        f"{_whole(odds, 'exact')} of {_count(odds)} runs. With noise the labels of {sum(run['exact'] for run in noised)} "
-        f"workers were recovered, and {better} of {len(noised)} runs did better than guessing the "
-        "inferred truths."
+        f"{_whole(odds, 'exact')} of {_count(odds)} runs. With noise the labels of "
+        f"{sum(run['exact'] for run in noised)} workers were recovered, and {better} of "
+        f"{len(noised)} runs did better than guessing the inferred truths."
     )
 
 

@@ -77,7 +77,7 @@ def judge(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> Outc
 
 
 def statements(trials: Sequence[Trial]) -> list[Statement]:
-    """The text on Figure 6 at one noise: two on weights as such, two on noise, one on truths."""
+    """The text on Figure 6 at one noise: two on weights, two on noise, one on truths."""
     consistent = [
         Statement(
             f"weights on {when} data agree with true ones",
