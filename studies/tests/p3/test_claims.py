@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from sottovoce.planning.theorems.gaussian_noise import (
 from sottovoce_studies.claims import CLAIMS
 
 
+@cache
 def ceiling(
     alpha: float = 8.0, beta: float = 0.05, lambda1: float = 1.0, users: int = 150
 ) -> float:

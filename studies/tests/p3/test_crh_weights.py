@@ -65,7 +65,7 @@ def test_weights_are_compared_before_and_after_noise() -> None:
 
 
 def test_the_change_of_truths_can_exceed_the_mean_distance_of_pairs() -> None:
-    """P3 Eq. 7 applies Lemma 4.4 to distances of pairs, of which weights are no function.
+    """P3 Eq. 7 applies Lemma 4.4 to distances of pairs, of which weights are no function (IV.A-3).
 
     One user of three changes sides. With weights that fall fast the result changes sides too, by
     nearly 1; the mean distance of the nine pairs is 5/9.
