@@ -24,6 +24,19 @@ SEEN = {
     "right": 100,
     "guessed": 70,
 }
+REAL = {
+    "data": "a dataset",
+    "known": True,
+    "workers": 17,
+    "tasks": 159,
+    "labels": 1221,
+    "against": 0,
+    "exact": 2,
+    "named": 2,
+    "candidates": [1, 1, 24, 3, None],
+    "certain": 500,
+    "right": 500,
+}
 NAMED = {**SEEN, "named": 5}
 PART = {**SEEN, "exact": 4}
 
@@ -71,11 +84,32 @@ def test_other_scales_than_the_papers_do_not_decide() -> None:
     assert judge({other: [NAMED]}).rulings.guarantee.verdict == "holds"
 
 
+def test_certain_labels_of_real_answers_count_against_the_theorem() -> None:
+    outcome = judge({SPARSE: [PART], SECRET: [PART]}, [REAL])
+    assert outcome.rulings.guarantee.verdict == "partly"
+    assert "; on a dataset 500 of 1,221 labels" in outcome.rulings.guarantee.reason
+    none = {**REAL, "certain": 0, "known": True}
+    assert judge({SPARSE: [PART], SECRET: [PART]}, [none]).rulings.guarantee.verdict == "holds"
+    secret = {**REAL, "known": False, "named": 1}
+    assert judge({SPARSE: [NAMED], SECRET: [SEEN]}, [secret]).rulings.guarantee.verdict == "fails"
+
+
+def test_real_answers_have_a_row_and_a_sentence_with_their_name() -> None:
+    outcome = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [REAL])
+    assert (
+        "On a dataset (17 workers, 1,221 labels of 159 tasks), if the server knows the "
+        "assignments, all labels of 2 workers are recovered, 2 of them with names, 2 others have "
+        "2 to 24 candidate columns left, and 500 labels are certain."
+    ) in outcome.explanation
+    [row] = [row for row in outcome.rows if row.get("data") == "a dataset"]
+    assert (row["candidates counted"], row["most candidates"]) == (4, 24)
+
+
 def test_every_sentence_names_the_crowd() -> None:
     words = judge({DENSE: [SEEN], SPARSE: [NAMED], SECRET: [SEEN]}).explanation
     assert words.startswith(
-        "All runs here are on drawn crowds that meet the theorem's condition: 5 workers, 150 "
-        "tasks, of which each answers all or 70 %."
+        "On drawn crowds that meet the theorem's condition (5 workers, 150 tasks, of which each "
+        "answers all or 70 %), in P2's own model,"
     )
 
 

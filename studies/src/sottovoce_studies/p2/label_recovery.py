@@ -45,6 +45,14 @@ SHOWN = {Mode.AS_PUBLISHED: PAPER_SCALE, Mode.LOG_ODDS: SMALL_SCALE, Mode.NOISED
 
 Runs: TypeAlias = Sequence[Mapping[str, int]]
 Found: TypeAlias = Mapping[Setting, Runs]
+Real: TypeAlias = Mapping[str, Any]
+"""An attack on the transcript of real answers.
+
+It has `data`, `known` (whether assignments are), the numbers of `workers`, `tasks` and `labels`,
+of `against` (tasks against the theorem's condition), of workers that are `exact` and of those
+`named`, `candidates` (columns left for each worker, None if not counted), and of labels that are
+`certain` and of those `right`.
+"""
 
 
 def settings(size: Size) -> Iterator[Setting]:
@@ -69,7 +77,7 @@ def plan(size: Size, seed: int) -> Work:
     return Work(cells, judged)
 
 
-def judge(found: Found) -> Outcome:
+def judge(found: Found, real: Sequence[Real] = ()) -> Outcome:
     """Judge the guarantee in P2's own model, and if the server knows the assignments.
 
     The theorem's proof renames workers, so it says nothing about label vectors without a name.
@@ -83,12 +91,12 @@ def judge(found: Found) -> Outcome:
     }
     secret = {each: runs for each, runs in papers.items() if not each.known}
     known = {each: runs for each, runs in papers.items() if each.known and each.share < 1}
-    said = statements(secret, known)
+    said = statements(secret, known, real)
     guarantee = ruling_on(said)
     return Outcome(
-        tuple(_rows(found)),
+        (*_rows(found), *map(_real_row, real)),
         Rulings(guarantee=guarantee),
-        _words(found, secret, known),
+        f"{_words(found, secret, known)}{''.join(map(_real_words, real))}",
         tuple(_charts(found)),
         claims={
             "P2-5-1": guarantee,
@@ -98,13 +106,19 @@ def judge(found: Found) -> Outcome:
     )
 
 
-def statements(secret: Found, known: Found) -> list[Statement]:
+def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[Statement]:
     """Theorem 1 as its proof has it, of label vectors, and with known assignments."""
+    runs = [run for own in secret.values() for run in own]
+    names = sum(run["named"] for run in (*runs, *(run for run in real if not run["known"])))
+    sure = [run for run in real if run["known"] and run["certain"]]
+    certain = "".join(
+        f"; on {run['data']} {run['certain']:,} of {run['labels']:,} labels" for run in sure
+    )
     return [
         Statement(
             "with secret assignments no label is found under its worker's name",
-            not any(run["named"] for runs in secret.values() for run in runs),
-            f"names found in {_whole(secret, 'named')} of {_count(secret)} runs",
+            not names,
+            f"{names} names found",
         ),
         Statement(
             "with secret assignments label vectors are not determined",
@@ -113,9 +127,9 @@ def statements(secret: Found, known: Found) -> list[Statement]:
         ),
         Statement(
             "with known assignments no label is determined",
-            not _often(known, "named"),
+            not _often(known, "named") and not sure,
             f"all found with names in {_whole(known, 'named')} of {_count(known)} runs on drawn "
-            "crowds",
+            f"crowds{certain}",
         ),
     ]
 
@@ -168,16 +182,16 @@ def _words(found: Found, secret: Found, known: Found) -> str:
             "it is true. "
         )
     return (
-        "All runs here are on drawn crowds that meet the theorem's condition: "
-        f"{_crowds(found)}. In P2's own model, in which a worker's assignments are secret, every "
-        "label of every worker was recovered up to a renaming of the workers in "
-        f"{_whole(secret, 'exact')} of {_count(secret)} runs at L = 10^10, {renamed}If the server "
-        "knows the assignments, as one that assigns and pays for tasks does, every label was "
-        f"recovered under its worker's name in {_whole(known, 'named')} of {_count(known)} runs in "
-        "which tasks differ between workers. Log-odds gave all labels in "
-        f"{_whole(odds, 'exact')} of {_count(odds)} runs. With noise the labels of "
-        f"{sum(run['exact'] for run in noised)} workers were recovered, and {better} of "
-        f"{len(noised)} runs did better than guessing the inferred truths."
+        f"On drawn crowds that meet the theorem's condition ({_crowds(found)}), in P2's own model, "
+        "in which a worker's assignments are secret, every label of every worker was recovered up "
+        f"to a renaming of the workers in {_whole(secret, 'exact')} of {_count(secret)} runs at L "
+        f"= 10^10, {renamed}If the server knows the assignments, as one that assigns and pays for "
+        "tasks does, every label of these crowds was recovered under its worker's name in "
+        f"{_whole(known, 'named')} of {_count(known)} runs in which tasks differ between workers. "
+        f"On the same crowds log-odds gave all labels in {_whole(odds, 'exact')} of "
+        f"{_count(odds)} runs; with noise the labels of {sum(run['exact'] for run in noised)} "
+        f"workers were recovered, and {better} of {len(noised)} runs did better than guessing the "
+        "inferred truths."
     )
 
 
@@ -190,6 +204,38 @@ def _crowds(found: Found) -> str:
     return (
         f"{' or '.join(map(str, sizes))} workers, {count} tasks, of which each answers "
         f"{' or '.join(shares)}"
+    )
+
+
+def _real_row(run: Real) -> Row:
+    counted = sorted(each for each in run["candidates"] if each is not None)
+    return {
+        "part": f"Real answers, as published at L = {_power(PAPER_SCALE)}",
+        "data": run["data"],
+        "assignments": "known" if run["known"] else "secret",
+        "workers": run["workers"],
+        "tasks": run["tasks"],
+        "against the condition": run["against"],
+        "found": run["exact"],
+        "with names": run["named"],
+        "candidates counted": len(counted),
+        "most candidates": counted[-1] if counted else None,
+        "labels": run["labels"],
+        "certain": run["certain"],
+        "certain and right": run["right"],
+    }
+
+
+def _real_words(run: Real) -> str:
+    """A sentence on real answers in one model of the server."""
+    left = sorted(each for each in run["candidates"] if each is not None and each > 1)
+    others = f", {len(left)} others have 2 to {left[-1]:,} candidate columns left" if left else ""
+    server = "knows" if run["known"] else "does not know"
+    return (
+        f" On {run['data']} ({run['workers']} workers, {run['labels']:,} labels of {run['tasks']} "
+        f"tasks), if the server {server} the assignments, all labels of {run['exact']} workers "
+        f"are recovered, {run['named']} of them with names{others}, and {run['certain']:,} labels "
+        "are certain."
     )
 
 
