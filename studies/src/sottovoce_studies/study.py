@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
@@ -14,7 +13,7 @@ from sottovoce_studies.cells import Cell, Results, run_cells
 from sottovoce_studies.choices import Choice, choice_rows
 from sottovoce_studies.rulings import Recorded, Ruling, Rulings
 
-__all__ = ["NOTHING_OPEN", "Outcome", "Row", "Size", "Study", "Value", "Work"]
+__all__ = ["Outcome", "Row", "Size", "Study", "Value", "Work"]
 
 Size: TypeAlias = Literal["quick", "full"]
 
@@ -23,10 +22,6 @@ Row: TypeAlias = Mapping[str, Value]
 """A row of a study's table by column; None is an empty cell. `part` names the table."""
 
 PART = "part"
-
-
-NOTHING_OPEN: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-NO_CLAIMS: Mapping[str, Ruling] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ class Outcome:
     explanation: str
     charts: tuple[Chart, ...] = ()
     details: tuple[Table, ...] = ()
-    claims: Mapping[str, Ruling] = field(default_factory=lambda: NO_CLAIMS)
+    claims: Mapping[str, Ruling] = field(default_factory=dict)
     choices: tuple[Choice, ...] = ()
 
     @property
@@ -99,7 +94,7 @@ class Study:
     quick: str
     recorded: Recorded
     items: tuple[str, ...] = ()
-    open: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NOTHING_OPEN)
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seed: int = 1
 
     def run(
