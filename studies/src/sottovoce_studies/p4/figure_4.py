@@ -31,7 +31,6 @@ from sottovoce_studies.p4.sparse_tables import (
     statement_rows,
     step_rows,
     step_sentence,
-    tried_in,
     words_of,
 )
 from sottovoce_studies.p4.sparse_trials import maes_with_memory, ours
@@ -116,19 +115,20 @@ def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
 
 
 def judged(large: Found, small: Found) -> Judged:
-    """The statements of P4 §VI-C about Figure 4 compared with Figure 3."""
-    places = [*large.values(), *small.values()]
+    """The statements of P4 §VI-C about Figure 4 compared with Figure 3, under the best choice."""
 
-    def about(name: str) -> list[Statement]:
-        if not all(name in trials[0] for trials in places):
-            return [refused(text, name) for text in (MF_SAME, SMALLEST)]
-        return [_similar(MF_SAME, large, small, (name,)), _smallest(large, small, name)]
+    def said(found: Found, name: str) -> list[Statement]:
+        big, little = ({place: found[place] for place in each} for each in (large, small))
+        common = [
+            _less(along_sparsity(big, NOISY), along_sparsity(little, NOISY)),
+            _similar(SAME, big, little, ("LP", "RR")),
+        ]
+        if not all(name in trials[0] for trials in found.values()):
+            return [*common, *(refused(text, name) for text in (MF_SAME, SMALLEST))]
+        own = [_similar(MF_SAME, big, little, (name,)), _smallest(big, little, name)]
+        return [*common, *own]
 
-    common = [
-        _less(along_sparsity(large, NOISY), along_sparsity(small, NOISY)),
-        _similar(SAME, large, small, ("LP", "RR")),
-    ]
-    return judged_choice(tried_in(places), common, about)
+    return judged_choice({**large, **small}, said)
 
 
 def _claims(choice: Judged) -> dict[str, Ruling]:
