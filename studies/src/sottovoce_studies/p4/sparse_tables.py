@@ -86,7 +86,7 @@ GRID_IN = 2
 """Full runs try all choices of MF in this number of trials, and the main ones in all trials."""
 GRID_TEXT = (
     "P4 prints neither MF's dimension nor the law of V's entries nor a number of gradient steps: "
-    "12 choices at the minimum of its loss, where gradient descent ends, and 4 with 200 or 400 "
+    "12 choices at the minimum of its loss, where gradient descent ends, and 6 with 200 or 400 "
     "steps; without a ridge, which P4 does not have, a worker with fewer answers than dimensions "
     "has no minimum, and the choice is refused"
 )
