@@ -22,7 +22,7 @@ def test_an_exact_match_is_printed_with_its_sizes(call: Run) -> None:
     done = call("datasets", "find", "--workers", "3", "--tasks", "12", "--label-count", "2")
     [row] = [line.split() for line in done.stdout.splitlines() if line.startswith(" quiz")]
     assert row == ["quiz", "3", "12", "36", "0.000000", "exact"]
-    assert "Found 1 exact, 0 near." in done.stdout
+    assert "found 1 exact (quiz), 0 near." in done.stdout
 
 
 @pytest.mark.usefixtures("quiz")
@@ -35,7 +35,9 @@ def test_a_near_match_says_what_differs(call: Run) -> None:
 def test_no_match_says_what_was_searched_and_is_no_error(call: Run) -> None:
     done = call("datasets", "find", "--tasks", "177")
     assert done.returncode == 0
-    assert done.stdout == "Searched 1 dataset: quiz.\nFound 0 exact, 0 near.\n"
+    assert done.stdout == (
+        "Searched 1 dataset by tasks 177: found 0 exact, 0 near.\nIn the cache: quiz.\n"
+    )
 
 
 @pytest.mark.usefixtures("quiz")

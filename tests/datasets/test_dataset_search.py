@@ -85,6 +85,12 @@ def test_a_search_without_a_match_names_what_was_searched(drawn: dict[str, Repor
     assert search.searched == ("large", "small", "wide")
 
 
+def test_a_search_is_told_in_a_sentence(drawn: dict[str, Reports]) -> None:
+    assert str(find(workers=12, tasks=30)) == (
+        "searched 3 datasets by workers 12, tasks 30: found 1 exact (small), 1 near (wide)"
+    )
+
+
 def test_sparsity_is_compared_to_the_digits_given(drawn: dict[str, Reports]) -> None:
     true = 1 - len(drawn["wide"]) / (12 * 90)
     assert true == 0.5

@@ -112,7 +112,7 @@ COMMANDS: Mapping[str, Command] = {
         group=TABLES,
     ),
     "datasets": Command(
-        "List, search and add real datasets (cached in SOTTOVOCE_DATA); generate simulated crowds.",
+        "List, find and add real datasets (cached in SOTTOVOCE_DATA); generate crowds.",
         group=TABLES,
     ),
     "datasets list": Command("List the cached datasets.", "sottovoce.cli.datasets:list_all"),
@@ -388,6 +388,11 @@ COMMANDS: Mapping[str, Command] = {
     "db export-reports": Command(
         "Export all reports of CAMPAIGN to FOLDER as Parquet; the server can keep running.",
         "sottovoce.cli.server.database:export_reports",
+    ),
+    "theorem": Command(
+        "Evaluate a theorem or equation of the papers: the printed figure, and what holds.",
+        "sottovoce.cli.theorem:theorem",
+        group=RESEARCH,
     ),
     "reproduce": Command(
         "Reproduce the papers' tables, figures and claims, with a verdict on each.",

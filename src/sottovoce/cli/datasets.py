@@ -121,10 +121,10 @@ def find(
         )
     elif not search.searched:
         console.note(f"no datasets in {folder}; add some with: sottovoce datasets add PATH")
-    searched = ", ".join(search.searched) or "none"
-    found = f"{len(search.exact)} exact, {len(search.matches) - len(search.exact)} near"
-    console.say(f"Searched {console.plural(len(search.searched), 'dataset')}: {searched}.")
-    console.say(f"Found {found}.")
+    sentence = str(search)
+    console.say(f"{sentence[0].upper()}{sentence[1:]}.")
+    if search.searched:
+        console.say(f"In the cache: {', '.join(search.searched)}.")
     for name, reason in search.unreadable.items():
         console.note(f"note: {name} was not searched: {reason}")
 

@@ -109,6 +109,16 @@ class DatasetSearch:
         """The datasets that have every requested size."""
         return tuple(match for match in self.matches if match.exact)
 
+    def __str__(self) -> str:
+        near = [match.name for match in self.matches if not match.exact]
+        found = [
+            f"{len(names)} {kind}" + (f" ({', '.join(names)})" if names else "")
+            for kind, names in (("exact", [match.name for match in self.exact]), ("near", near))
+        ]
+        sizes = ", ".join(f"{size} {_figure(value)}" for size, value in self.asked.items())
+        count = f"{len(self.searched)} dataset{'s'[: len(self.searched) != 1]}"
+        return f"searched {count} by {sizes}: found {', '.join(found)}"
+
 
 def find(
     *,
@@ -153,7 +163,7 @@ def find(
 
 
 def compared(name: str, found: Fingerprint, asked: Mapping[str, float]) -> DatasetMatch:
-    """Which of the requested sizes a dataset has.
+    """Compare the sizes of a dataset with the requested ones.
 
     >>> wsd = Fingerprint(34, 177, 1770, 1770, 0.705882, 0.0, 0.903955, 3)
     >>> print(compared("wsd", wsd, {"workers": 34, "tasks": 177, "answers": 770}))
