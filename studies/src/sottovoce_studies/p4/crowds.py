@@ -148,13 +148,7 @@ class Scored:
 
 def search_words(workers: int, tasks: int) -> str:
     """The result of a search for a dataset of these sizes in the cache."""
-    found = datasets.find(workers=workers, tasks=tasks)
-    names = [match.name for match in found.exact]
-    words = f"of {len(found.searched)} datasets in the cache"
-    if not names:
-        return f"none {words} has {workers:,} workers and {tasks:,} tasks"
-    verb = "has" if len(names) == 1 else "have"
-    return f"{words} {' and '.join(names)} {verb} {workers:,} workers and {tasks:,} tasks"
+    return str(datasets.find(workers=workers, tasks=tasks))
 
 
 def public() -> dict[str, Dataset]:

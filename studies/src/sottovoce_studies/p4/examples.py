@@ -337,7 +337,7 @@ def _factored(variant: Factorization, found: Sequence[tuple[Case, Seen]]) -> Sta
     case, worst = max(run, key=lambda one: one[1].mean - ERRORS * one[1].standard_error)
     seen = (
         f"{variant.name}: error {worst.mean:.3g} at sparsity {case.crowd.sparsity:g} with truths "
-        f"of {case.crowd.truth}, bound {bound:g}"
+        f"of {case.crowd.truth} and {case.crowd.workers:,} workers, bound {bound:g}"
     )
     if refused:
         seen += f"; no minimum at sparsity {refused[0]:g}"

@@ -2,7 +2,7 @@
 
 P4 Alg. 2 descends the gradient until it is 0, so MF is at the minimum of its loss. P4 prints no
 dimension and no law of the profiles V. It has no ridge, without which there is no minimum for a
-worker with fewer answers than dimensions: such a variant is refused, as `None`. Descents with a
+worker with fewer answers than dimensions: the variant is then refused, as `None`. Descents with a
 fixed number of steps show that more steps lead to the minimum.
 """
 
@@ -141,7 +141,13 @@ VARIANTS: tuple[Factorization, ...] = tuple(
 """Every choice of dimension, ridge and profiles, at the minimum."""
 
 DESCENTS: tuple[Factorization, ...] = tuple(
-    Factorization(dimension, 0.01, steps=steps) for dimension in (2, 10) for steps in STEPS
+    replace(variant, steps=steps)
+    for variant in (
+        Factorization(2, 0.01),
+        Factorization(10, 0.01),
+        Factorization(10, 0.01, "0 to 1"),
+    )
+    for steps in STEPS
 )
 """The variants that are also run with a fixed number of gradient steps."""
 

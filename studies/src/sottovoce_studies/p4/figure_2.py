@@ -31,7 +31,6 @@ from sottovoce_studies.p4.sparse_tables import (
     statement_rows,
     step_rows,
     step_sentence,
-    tried_in,
     words_of,
 )
 from sottovoce_studies.p4.sparse_trials import ours
@@ -121,18 +120,17 @@ def judge(found: Found) -> Outcome:
 
 
 def judged(found: Found) -> Judged:
-    """The statements of P4 §VI-C and of the slides about Figure 2."""
-    sparse, dense = (along_epsilon(found, s) for s in SPARSITIES.values())
-    common = [_drops((sparse, dense)), _falls((sparse, dense)), _less(sparse, dense)]
-    places = list(found.values())
+    """The statements of P4 §VI-C and of the slides about Figure 2, under the best choice."""
+    return judged_choice(found, _said)
 
-    def about(name: str) -> list[Statement]:
-        if not all(name in trials[0] for trials in places):
-            return [refused(text, name) for text in (SMALLEST, UNAFFECTED, BUDGET)]
-        curves = (sparse, dense)
-        return [_smallest(curves, name), _unaffected(sparse, dense, name), _budget(curves, name)]
 
-    return judged_choice(tried_in(places), common, about)
+def _said(found: Found, name: str) -> list[Statement]:
+    curves = sparse, dense = tuple(along_epsilon(found, s) for s in SPARSITIES.values())
+    common = [_drops(curves), _falls(curves), _less(sparse, dense)]
+    if not all(name in trials[0] for trials in found.values()):
+        return [*common, *(refused(text, name) for text in (SMALLEST, UNAFFECTED, BUDGET))]
+    own = [_smallest(curves, name), _unaffected(sparse, dense, name), _budget(curves, name)]
+    return [*common, *own]
 
 
 def _claims(choice: Judged) -> dict[str, Ruling]:

@@ -119,18 +119,17 @@ def judge(found: Found) -> Outcome:
 
 def judged(found: Found) -> tuple[Judged, Statement]:
     """The statements about Figure 3 under the best choice, and the text's reason for them."""
-    curves = {epsilon: along_sparsity(found, epsilon) for epsilon in EPSILONS.values()}
     other = along_sparsity(found, OTHER_EPSILON, OTHER)
-    places = list(found.values())
+    return judged_choice(found, _said), _predicts(other, tried_in(list(found.values())))
 
-    def about(name: str) -> list[Statement]:
-        if not all(name in trials[0] for trials in places):
-            return [refused(text, name) for text in (NEVER, INSENSITIVE, SMALLEST)]
-        return [_small(curves, name), _insensitive(curves, name), _smallest(curves, name)]
 
-    common = [_grows(curves, name) for name in ("LP", "RR")]
-    choice = judged_choice(tried_in(places), common, about)
-    return choice, _predicts(other, tried_in(places))
+def _said(found: Found, name: str) -> list[Statement]:
+    curves = {epsilon: along_sparsity(found, epsilon) for epsilon in EPSILONS.values()}
+    common = [_grows(curves, other) for other in ("LP", "RR")]
+    if not all(name in trials[0] for trials in found.values()):
+        return [*common, *(refused(text, name) for text in (NEVER, INSENSITIVE, SMALLEST))]
+    own = [_small(curves, name), _insensitive(curves, name), _smallest(curves, name)]
+    return [*common, *own]
 
 
 def _claims(curves: Mapping[str, Curves], choice: Judged, predicts: Statement) -> dict[str, Ruling]:

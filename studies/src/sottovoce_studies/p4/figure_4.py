@@ -31,7 +31,6 @@ from sottovoce_studies.p4.sparse_tables import (
     statement_rows,
     step_rows,
     step_sentence,
-    tried_in,
     words_of,
 )
 from sottovoce_studies.p4.sparse_trials import maes_with_memory, ours
@@ -67,12 +66,12 @@ def plan(size: Size, seed: int) -> Work:
         Cell(maes_with_memory, cell.arguments)
         for place in large
         for cell in place.cells(
-            size, TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN), grid_in=1
+            size, TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN), grid_in=0
         )
     ]
     first = len(cells)
     for place in small:
-        cells += place.cells(size, SMALL_TRIALS[size], seed, with_ours=0)
+        cells += place.cells(size, SMALL_TRIALS[size], seed, with_ours=0, grid_in=0)
 
     def judged(results: Sequence[Any]) -> Outcome:
         measured = gathered(large, [each["maes"] for each in results[:first]])
@@ -116,19 +115,20 @@ def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
 
 
 def judged(large: Found, small: Found) -> Judged:
-    """The statements of P4 §VI-C about Figure 4 compared with Figure 3."""
-    places = [*large.values(), *small.values()]
+    """The statements of P4 §VI-C about Figure 4 compared with Figure 3, under the best choice."""
 
-    def about(name: str) -> list[Statement]:
-        if not all(name in trials[0] for trials in places):
-            return [refused(text, name) for text in (MF_SAME, SMALLEST)]
-        return [_similar(MF_SAME, large, small, (name,)), _smallest(large, small, name)]
+    def said(found: Found, name: str) -> list[Statement]:
+        big, little = ({place: found[place] for place in each} for each in (large, small))
+        common = [
+            _less(along_sparsity(big, NOISY), along_sparsity(little, NOISY)),
+            _similar(SAME, big, little, ("LP", "RR")),
+        ]
+        if not all(name in trials[0] for trials in found.values()):
+            return [*common, *(refused(text, name) for text in (MF_SAME, SMALLEST))]
+        own = [_similar(MF_SAME, big, little, (name,)), _smallest(big, little, name)]
+        return [*common, *own]
 
-    common = [
-        _less(along_sparsity(large, NOISY), along_sparsity(small, NOISY)),
-        _similar(SAME, large, small, ("LP", "RR")),
-    ]
-    return judged_choice(tried_in(places), common, about)
+    return judged_choice({**large, **small}, said)
 
 
 def _claims(choice: Judged) -> dict[str, Ruling]:
@@ -237,12 +237,13 @@ STUDY = Study(
     "10,000 workers and 1,000 tasks compared with 2,000 and 200, otherwise as for Figure 3: "
     "every worker reports on every task, 10 million reports; sparsities 0.1, 0.5 and 0.9; our "
     "definition of very similar: MF changes least on both, and from epsilon 1 on changes differ "
-    f"by no more than {RANGE:g}; {GRID_TEXT}; the choice with which most statements hold is "
+    f"by no more than {RANGE:g}; {GRID_TEXT}; four of "
+    "the choices at the minimum are run here, and the one with which most statements hold is "
     "judged; truths are real numbers, so there are no ties",
     plan,
     f"{LARGE['quick'][0]:,} x {LARGE['quick'][1]} cells for large data and {SMALL['quick'][0]} x "
     f"{SMALL['quick'][1]} for small ones, {len(SPARSITIES['quick'])} sparsities, "
-    f"{len(EPSILONS['quick'])} epsilons, 4 choices of MF, ours at the last epsilon only",
+    f"{len(EPSILONS['quick'])} epsilons, ours at the last epsilon only",
     recorded=("not claimed", "holds", "fails"),
     items=("P4 Figure 4",),
     open=OPEN,

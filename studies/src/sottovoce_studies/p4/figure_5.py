@@ -32,6 +32,7 @@ from sottovoce_studies.p4.sparse_tables import (
     step_rows,
     step_sentence,
     tried_in,
+    with_grid,
 )
 from sottovoce_studies.p4.sparse_trials import (
     CLEAN,
@@ -45,7 +46,7 @@ from sottovoce_studies.paper_tables import printed
 from sottovoce_studies.rulings import Ruling, Rulings, Statement, ruling_on
 from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
-__all__ = ["ABSENT", "COMPARABLE", "STUDY", "Found", "Seen", "judge", "statements"]
+__all__ = ["ABSENT", "COMPARABLE", "STUDY", "Found", "judge", "statements"]
 
 EPSILONS: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.1, 3.0, 5.0),
@@ -86,7 +87,6 @@ Found = Mapping[str, Curves]
 """The trials by dataset and epsilon."""
 Means = Mapping[str, Curves]
 """The means of the inferred truths by dataset and epsilon."""
-Seen = Mapping[str, Mapping[str, Sequence[Statement]]]
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -123,16 +123,13 @@ def _by_place(
     return found
 
 
-def statements(found: Found, mf: str, two_layer: str) -> dict[str, list[Statement]]:
-    """The statements of P4 §VI-D by dataset, with a variant of MF and a range of 2-Layer."""
-    return {
-        name: [
-            _lowest(name, curve, mf, two_layer),
-            _comparable(name, curve, two_layer),
-            *([_drops(name, curve)] if name == "AdultContent" else []),
-        ]
-        for name, curve in found.items()
-    }
+def statements(found: Found, mf: str, which: str) -> list[Statement]:
+    """The statements of P4 §VI-D, with a variant of MF and a range of 2-Layer's budgets."""
+    two_layer = RANGES[which].name
+    said: list[Statement] = []
+    for name, curve in found.items():
+        said += [_lowest(name, curve, mf, two_layer), _comparable(name, curve, two_layer)]
+    return [*said, _drops("AdultContent", found["AdultContent"])]
 
 
 def judge(found: Found, means: Means) -> Outcome:
@@ -140,15 +137,13 @@ def judge(found: Found, means: Means) -> Outcome:
     if set(found) != set(DATASETS):
         return _absent(found)
     places = [trials for curve in found.values() for trials in curve.values()]
-    every = {
-        (mf, which): [
-            one for each in statements(found, mf, RANGES[which].name).values() for one in each
-        ]
-        for mf, which in product(tried_in(places), RANGES)
+    alike = {
+        name: {x: with_grid(trials) for x, trials in curve.items()} for name, curve in found.items()
     }
-    choices = [_choice(mf, which, said) for (mf, which), said in every.items()]
-    (mf, which), said = list(every.items())[choices.index(best(choices))]
-    two_layer = RANGES[which].name
+    pairs = list(product(tried_in(places), RANGES))
+    choices = [_choice(mf, which, statements(alike, mf, which)) for mf, which in pairs]
+    mf, which = pairs[choices.index(best(choices))]
+    said, two_layer = statements(found, mf, which), RANGES[which].name
     kept = keep_probability(SHARP, SCORES)
     rows = list(_rows(found, mf, said))
     rows += step_rows(places)

@@ -72,6 +72,7 @@ __all__ = [
     "step_rows",
     "step_sentence",
     "tried_in",
+    "with_grid",
     "words_of",
 ]
 
@@ -85,7 +86,7 @@ GRID_IN = 2
 """Full runs try all choices of MF in this number of trials, and the main ones in all trials."""
 GRID_TEXT = (
     "P4 prints neither MF's dimension nor the law of V's entries nor a number of gradient steps: "
-    "12 choices at the minimum of its loss, where gradient descent ends, and 4 with 200 or 400 "
+    "12 choices at the minimum of its loss, where gradient descent ends, and 6 with 200 or 400 "
     "steps; without a ridge, which P4 does not have, a worker with fewer answers than dimensions "
     "has no minimum, and the choice is refused"
 )
@@ -121,23 +122,28 @@ class Judged:
         return next(each for each in self.statements if each.text.startswith(text))
 
 
-def judged_choice(
-    names: Sequence[str],
-    common: Sequence[Statement],
-    about: Callable[[str], Sequence[Statement]],
-) -> Judged:
-    """The variant of MF with which most statements are true: those about all methods and its own.
+Found: TypeAlias = "Mapping[Place, Trials]"
 
-    Of several the first is judged.
+
+def judged_choice(found: Found, said: Callable[[Found, str], Sequence[Statement]]) -> Judged:
+    """The variant of MF with which most statements are true; of several the first is judged.
+
+    `said` gives the statements with a variant. Choices are compared on the trials that have them
+    all, and the judged one is run on all trials.
     """
-    variants = [variant_named(name) for name in names]
-    said = {each.name: (*common, *about(each.name)) for each in variants}
-    choices = [
-        Choice(each.values, sum(one.true for one in said[each.name]), len(said[each.name]))
-        for each in variants
-    ]
+    variants = [variant_named(name) for name in tried_in(list(found.values()))]
+    alike = {place: with_grid(trials) for place, trials in found.items()}
+    choices = []
+    for each in variants:
+        statements = said(alike, each.name)
+        choices.append(Choice(each.values, sum(one.true for one in statements), len(statements)))
     chosen = variants[choices.index(best(choices))]
-    return Judged(chosen, said[chosen.name], tuple(choices))
+    return Judged(chosen, tuple(said(found, chosen.name)), tuple(choices))
+
+
+def with_grid(trials: Trials) -> Trials:
+    """The trials with every choice of MF; all of them if no trial has more than others."""
+    return [trial for trial in trials if DESCENTS[0].name in trial] or trials
 
 
 def tried_in(places: Sequence[Trials]) -> list[str]:
@@ -355,9 +361,6 @@ def methods(size: Size, trial: int, grid_in: int = GRID_IN) -> tuple[Method, ...
     if size == "full" and trial < grid_in:
         return (LP, RR, *VARIANTS, *DESCENTS)
     return (LP, RR, *MAIN)
-
-
-Found: TypeAlias = Mapping[Place, Trials]
 
 
 def gathered(places: Sequence[Place], results: Sequence[Mapping[str, float]]) -> Found:

@@ -48,7 +48,7 @@ def _searches(table: PrintedTable, found: Found) -> Iterator[str]:
     for name in table.column("dataset"):
         if name == SEARCHED or name not in found:
             sizes = (int(table.number(column, name)) for column in COUNTS[:2])
-            yield f"A search by sizes for {name}: {search_words(*sizes)}"
+            yield f"{name}: {search_words(*sizes)}"
 
 
 def counted_sparsity(table: PrintedTable, dataset: str) -> float:
