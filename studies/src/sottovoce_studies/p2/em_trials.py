@@ -139,8 +139,8 @@ def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
     score = recovery.score(answers)
     return {
         "rounds": len(transcript.opened),
-        "rank": recovery.found.rank,
-        "needed": recovery.found.needed,
+        "rank": recovery.rank,
+        "needed": recovery.needed,
         "exact": score.exact,
         "named": score.owned,
         "answers": score.answers,
