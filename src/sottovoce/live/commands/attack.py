@@ -111,7 +111,7 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
         f"{terms.mode}{scale}."
     )
     console.say(_model(recovery))
-    if not terms.noise:
+    if not terms.noise and terms.repeats == 1:
         console.say(
             f"Rank of all that is known: {recovery.rank}; the labels span {recovery.needed} at "
             "most."
