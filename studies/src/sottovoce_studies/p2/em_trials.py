@@ -198,8 +198,8 @@ def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
     return {
         "rounds": len(transcript.opened),
         "tasks": len(answers.tasks),
-        "rank": recovery.found.rank,
-        "needed": recovery.found.needed,
+        "rank": recovery.rank,
+        "needed": recovery.needed,
         "exact": score.exact,
         "named": score.owned,
         "answers": score.answers,
