@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from sottovoce.model import Domain, Reports
 from sottovoce.securesum.em.terms import Mode
-from sottovoce_studies.p2.crowds import against_theorem_1
-from sottovoce_studies.p2.em_trials import Setting, attacked
-from sottovoce_studies.p2.label_recovery import PAPER_SCALE, judge, settings
+from sottovoce_studies.p2.crowds import GoldTasks, against_theorem_1
+from sottovoce_studies.p2.em_trials import Setting, attacked, attacked_real
+from sottovoce_studies.p2.label_recovery import PAPER_SCALE, STUDY, judge, settings
+from sottovoce_studies.p2.real_transcripts import MODELS, ROWS
 
 DENSE = Setting(5, 1.0, "as_published", PAPER_SCALE)
 SPARSE = Setting(5, 0.7, "as_published", PAPER_SCALE)
@@ -29,13 +33,15 @@ REAL = {
     "known": True,
     "workers": 17,
     "tasks": 159,
-    "labels": 1221,
+    "answers": 1221,
     "against": 0,
     "exact": 2,
     "named": 2,
     "candidates": [1, 1, 24, 3, None],
     "certain": 500,
-    "right": 500,
+    "certain_right": 500,
+    "right": 900,
+    "guessed": 800,
 }
 NAMED = {**SEEN, "named": 5}
 PART = {**SEEN, "exact": 4}
@@ -103,6 +109,42 @@ def test_real_answers_have_a_row_and_a_sentence_with_their_name() -> None:
     ) in outcome.explanation
     [row] = [row for row in outcome.rows if row.get("data") == "a dataset"]
     assert (row["candidates counted"], row["most candidates"]) == (4, 24)
+
+
+def test_columns_without_names_are_told_as_such() -> None:
+    dense = {**REAL, "exact": 17, "named": 0, "candidates": [17] * 17, "known": False}
+    outcome = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [dense])
+    assert "all labels of 17 workers are recovered up to a renaming" in outcome.explanation
+    assert "candidate columns left" not in outcome.explanation
+    assert "; on a dataset those of 17 of 17 workers" in outcome.rulings.guarantee.reason
+
+
+def test_a_full_run_attacks_every_dataset_in_both_models(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    if GoldTasks.of("bluebirds") is None or GoldTasks.of("duchenne") is None:
+        pytest.skip("needs the datasets duchenne and bluebirds")
+    cells = [cell for cell in STUDY.plan("full", 1).cells if cell.function is attacked_real]
+    assert [cell.arguments[:2] for cell in cells] == [row for row in ROWS for _ in MODELS]
+    assert {cell.arguments[2] for cell in cells} == set(MODELS)
+
+
+def test_real_answers_that_are_not_there_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    assert not any(cell.function is attacked_real for cell in STUDY.plan("full", 1).cells)
+
+
+def test_repeats_of_one_worker_are_not_answers_of_all() -> None:
+    answers = Reports.of(
+        np.array([0, 0, 0, 1, 2]),
+        np.array([0, 0, 0, 1, 1]),
+        np.array([1, 1, 1, 0, 0]),
+        domain=Domain.categorical((0, 1)),
+    )
+    assert not against_theorem_1(answers).any()
 
 
 def test_every_sentence_names_the_crowd() -> None:

@@ -123,10 +123,15 @@ def test_shape_holds_in_part_where_a_curve_is_another(columns: dict[str, Any], w
 
 
 def test_numbers_cannot_be_checked_where_the_public_part_gives_others() -> None:
-    ruling = judge({MAIN: [found(0.8, 0.7)], FIRST: [found(0.76, 0.752)]}).rulings.numbers
+    data = {MAIN: [found(0.8, 0.7)], FIRST: [found(0.76, 0.752)]}
+    ruling = judge(data, "searched 2 datasets").rulings.numbers
     assert ruling.verdict == "cannot be checked"
+    assert "; searched 2 datasets; on the public ones" in ruling.reason
     assert "3,513 labels of 20 workers are not public" in ruling.reason
-    assert "on these 1 of 3 come out in 6 choices, nearest 0.752 / 0.760 / 0.760" in ruling.reason
+    assert (
+        "on the public ones 1 of 3 come out in 6 choices, nearest 0.752 / 0.760 / 0.760"
+        in ruling.reason
+    )
     assert "repeats: first answer" in ruling.reason
 
 
@@ -200,7 +205,9 @@ def test_a_dataset_that_is_not_there_is_left_out(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     assert GoldTasks.of("duchenne") is None
-    assert len(STUDY.plan("quick", 1).cells) == 1
+    cells = STUDY.plan("quick", 1).cells
+    assert len(cells) == 2  # a drawn crowd, and the search for P2's data
+    assert cells[-1].run() == "no dataset is in the cache to search"
 
 
 def test_studies_need_no_library_that_seals() -> None:

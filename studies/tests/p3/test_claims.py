@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from sottovoce.planning.theorems.catalogue import THEOREMS
 from sottovoce.planning.theorems.gaussian_noise import (
     noise_ceiling,
     noise_floor,
@@ -104,6 +105,13 @@ def test_a_ruling_has_the_numbers_of_the_calculator(name: str) -> None:
     assert fixed is not None
     for words in NUMBERS[name]():
         assert words in fixed.reason
+
+
+def test_a_calculator_that_judges_is_a_command() -> None:
+    judges = [claim.judge for claim in CLAIMS.values() if claim.paper == "P3" and claim.fixed]
+    named = [judge.removeprefix("sottovoce theorem ") for judge in judges if " " in judge]
+    assert named
+    assert set(named) <= THEOREMS.keys()
 
 
 def test_the_distance_of_answers_falls_with_the_root_of_lambda1() -> None:

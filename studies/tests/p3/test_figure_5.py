@@ -41,6 +41,11 @@ def test_real_crowds_are_shown_and_not_judged() -> None:
     assert [len(table.rows) for table in outcome.tables()] == [4, 4, 4]
 
 
+def test_the_search_for_the_data_is_told() -> None:
+    outcome = judge([sweep_seen(SWEEP, [0.06, 0.07])], searched="searched 14 datasets")
+    assert outcome.rulings.numbers.reason.endswith("not public; searched 14 datasets")
+
+
 def test_other_errors_of_walkers_are_tried() -> None:
     assert [floorplan({"errors of walkers": each}).bias for each in OPEN["errors of walkers"]] == [
         0.05,

@@ -103,7 +103,10 @@ def against_theorem_1(answers: Reports) -> npt.NDArray[np.bool_]:
     No answer counts as a label, so a task that a worker left out is never one of them, unless
     nobody answered it.
     """
-    counts = np.zeros((len(answers.tasks), answers.domain.size), np.int64)
-    np.add.at(counts, (answers.task, answers.value.astype(np.int64)), 1)
-    same = counts.max(axis=1) >= len(answers.workers)
-    return np.asarray(same | (counts.sum(axis=1) == 0))
+    tasks = len(answers.tasks)
+    labels = np.zeros((tasks, answers.domain.size), np.int64)
+    np.add.at(labels, (answers.task, answers.value.astype(np.int64)), 1)
+    pairs = np.unique(np.stack([answers.task, answers.worker]), axis=1)
+    workers = np.bincount(pairs[0], minlength=tasks)
+    everybody = (workers == len(answers.workers)) & ((labels > 0).sum(axis=1) == 1)
+    return np.asarray(everybody | (workers == 0))

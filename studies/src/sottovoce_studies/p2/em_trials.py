@@ -20,6 +20,7 @@ from sottovoce.errors import UsageError
 from sottovoce.inference import LatentLabel
 from sottovoce.live.attack.transcript_attack import recover_labels
 from sottovoce.model import FloatArray, Reports, Result
+from sottovoce.model.reports import Repeats
 from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.planner import planner_of
 from sottovoce.securesum.em.simulation import run_rounds
@@ -27,8 +28,19 @@ from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce_studies.crowds import LabelCrowd
 from sottovoce_studies.p2.crowds import TableSource, against_theorem_1
+from sottovoce_studies.p2.real_transcripts import attacked_dataset, gold_answers
 
-__all__ = ["CLIP", "EXPONENTS", "NOISES", "PARAMETERS", "TIES", "Setting", "attacked", "trial"]
+__all__ = [
+    "CLIP",
+    "EXPONENTS",
+    "NOISES",
+    "PARAMETERS",
+    "TIES",
+    "Setting",
+    "attacked",
+    "attacked_real",
+    "trial",
+]
 
 
 EXPONENTS = tuple(range(15))
@@ -198,14 +210,25 @@ def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
     return {
         "rounds": len(transcript.opened),
         "tasks": len(answers.tasks),
-        "rank": recovery.found.rank,
-        "needed": recovery.found.needed,
+        "rank": recovery.rank,
+        "needed": recovery.needed,
         "exact": score.exact,
         "named": score.owned,
         "answers": score.answers,
         "right": score.right,
         "guessed": score.guessed,
     }
+
+
+def attacked_real(
+    name: str, repeats: Repeats, model: str, scale: int, sha256: tuple[str, ...]
+) -> dict[str, Any]:
+    """The attack on a dataset's transcript, and how many tasks are against Theorem 1's condition.
+
+    `sha256` is the hash of its files, so that cached results are not used for other files.
+    """
+    found = attacked_dataset(name, repeats, model, scale=scale)
+    return {**found, "against": int(against_theorem_1(gold_answers(name, repeats)).sum())}
 
 
 def transcript_of(answers: Reports, terms: EMTerms, seed: int, *, known: bool = True) -> Transcript:

@@ -10,7 +10,9 @@ import numpy as np
 from sottovoce.figures import Chart, Series
 from sottovoce.securesum.em.terms import Mode
 from sottovoce_studies.cells import Cell
-from sottovoce_studies.p2.em_trials import NOISES, Setting, attacked
+from sottovoce_studies.p2.crowds import GoldTasks
+from sottovoce_studies.p2.em_trials import NOISES, Setting, attacked, attacked_real
+from sottovoce_studies.p2.real_transcripts import MODELS, ROWS
 from sottovoce_studies.rulings import Ruling, Rulings, Statement, ruling_on
 from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
 
@@ -43,16 +45,17 @@ NAMES: Mapping[str, str] = {
 SHOWN = {Mode.AS_PUBLISHED: PAPER_SCALE, Mode.LOG_ODDS: SMALL_SCALE, Mode.NOISED: None}
 """The scale at which each crowd has a row."""
 
+DATA: Mapping[tuple[str, str], str] = {
+    ("duchenne", "first"): "Duchenne's gold tasks, first answers",
+    ("duchenne", "keep"): "Duchenne's gold tasks, repeats kept",
+    ("bluebirds", "first"): "bluebirds",
+}
+"""Names of the real answers."""
+
 Runs: TypeAlias = Sequence[Mapping[str, int]]
 Found: TypeAlias = Mapping[Setting, Runs]
 Real: TypeAlias = Mapping[str, Any]
-"""An attack on the transcript of real answers.
-
-It has `data`, `known` (whether assignments are), the numbers of `workers`, `tasks` and `labels`,
-of `against` (tasks against the theorem's condition), of workers that are `exact` and of those
-`named`, `candidates` (columns left for each worker, None if not counted), and of labels that are
-`certain` and of those `right`.
-"""
+"""An attack on real answers: the result of `attacked_real`, with `data` and `known`."""
 
 
 def settings(size: Size) -> Iterator[Setting]:
@@ -68,13 +71,24 @@ def plan(size: Size, seed: int) -> Work:
     """One attack per setting and trial."""
     chosen, trials = list(settings(size)), TRIALS[size]
     cells = [Cell(attacked, (each, trial, seed)) for each in chosen for trial in range(trials)]
+    real = dict(_real_cells()) if size == "full" else {}
 
     def judged(results: Sequence[Any]) -> Outcome:
-        places = range(0, len(results), trials)
-        runs = [results[place : place + trials] for place in places]
-        return judge(dict(zip(chosen, runs, strict=True)))
+        rest = iter(results)
+        found = {each: [next(rest) for _ in range(trials)] for each in chosen}
+        return judge(found, [{**next(rest), "data": data, "known": known} for data, known in real])
 
-    return Work(cells, judged)
+    return Work([*cells, *real.values()], judged)
+
+
+def _real_cells() -> Iterator[tuple[tuple[str, bool], Cell]]:
+    """The attack on every dataset in the cache, in both models."""
+    for name, repeats in ROWS:
+        if (source := GoldTasks.of(name)) is None:
+            continue
+        for model, known in MODELS.items():
+            cell = Cell(attacked_real, (name, repeats, model, PAPER_SCALE, source.sha256))
+            yield (DATA[name, repeats], known), cell
 
 
 def judge(found: Found, real: Sequence[Real] = ()) -> Outcome:
@@ -112,7 +126,12 @@ def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[S
     names = sum(run["named"] for run in (*runs, *(run for run in real if not run["known"])))
     sure = [run for run in real if run["known"] and run["certain"]]
     certain = "".join(
-        f"; on {run['data']} {run['certain']:,} of {run['labels']:,} labels" for run in sure
+        f"; on {run['data']} {run['certain']:,} of {run['answers']:,} labels" for run in sure
+    )
+    columns = "".join(
+        f"; on {run['data']} those of {run['exact']} of {run['workers']} workers"
+        for run in real
+        if not run["known"]
     )
     return [
         Statement(
@@ -123,7 +142,8 @@ def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[S
         Statement(
             "with secret assignments label vectors are not determined",
             not _often(secret, "exact"),
-            f"all found in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn crowds",
+            f"all found in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn "
+            f"crowds{columns}",
         ),
         Statement(
             "with known assignments no label is determined",
@@ -208,7 +228,7 @@ def _crowds(found: Found) -> str:
 
 
 def _real_row(run: Real) -> Row:
-    counted = sorted(each for each in run["candidates"] if each is not None)
+    counted = [each for each in run["candidates"] if each is not None]
     return {
         "part": f"Real answers, as published at L = {_power(PAPER_SCALE)}",
         "data": run["data"],
@@ -219,23 +239,30 @@ def _real_row(run: Real) -> Row:
         "found": run["exact"],
         "with names": run["named"],
         "candidates counted": len(counted),
-        "most candidates": counted[-1] if counted else None,
-        "labels": run["labels"],
+        "most candidates": max(counted, default=None),
+        "labels": run["answers"],
         "certain": run["certain"],
-        "certain and right": run["right"],
+        "certain and right": run["certain_right"],
+        "labels right": run["right"] / run["answers"],
+        "by guessing": run["guessed"] / run["answers"],
     }
 
 
 def _real_words(run: Real) -> str:
     """A sentence on real answers in one model of the server."""
-    left = sorted(each for each in run["candidates"] if each is not None and each > 1)
-    others = f", {len(left)} others have 2 to {left[-1]:,} candidate columns left" if left else ""
     server = "knows" if run["known"] else "does not know"
+    left = [each for each in run["candidates"] if each is not None and each > 1]
+    names = f", {run['named']} of them with names" if run["exact"] else ""
+    if run["exact"] and not run["named"]:
+        names = " up to a renaming of the workers"
+    others = ""
+    if left and run["exact"] < run["workers"]:
+        others = f", {len(left)} others have 2 to {max(left):,} candidate columns left"
     return (
-        f" On {run['data']} ({run['workers']} workers, {run['labels']:,} labels of {run['tasks']} "
-        f"tasks), if the server {server} the assignments, all labels of {run['exact']} workers "
-        f"are recovered, {run['named']} of them with names{others}, and {run['certain']:,} labels "
-        "are certain."
+        f" On {run['data']} ({run['workers']} workers, {run['answers']:,} labels of "
+        f"{run['tasks']} tasks), if the server {server} the assignments, all labels of "
+        f"{run['exact']} workers are recovered{names}{others}, and {run['certain']:,} labels are "
+        "certain."
     )
 
 
@@ -334,10 +361,12 @@ STUDY = Study(
     "drawn crowds on 159 tasks, as in P2, without those against the theorem's condition, 40 % of "
     "the workers good; workers answer all tasks, or a random 70 % each. The server attacks with "
     "the sums that Protocol 1 opens, counts of the first round and all totals, without a key; it "
-    "knows which tasks a worker had, or, as P2 has it, does not. Sottovoce's other modes are "
-    "shown for comparison; labels are counted, so ties do not matter",
+    "knows which tasks a worker had, or, as P2 has it, does not. Likewise on Duchenne's gold tasks "
+    "and on bluebirds. Sottovoce's other modes are shown for comparison; labels are counted, so "
+    "ties do not matter",
     plan,
-    "one run of two crowds at two scales, instead of five runs of six crowds at up to seven",
+    "one run of two drawn crowds at two scales, instead of five runs of six at up to seven, and no "
+    "real answers",
     recorded=("not claimed", "not claimed", "partly"),
     items=("P2 Theorem 1",),
 )

@@ -14,6 +14,7 @@ from sottovoce.figures import Chart, Level, Series
 from sottovoce.planning.trials import Spread, trial_seed
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.choices import Choice, best, distances, grid
+from sottovoce_studies.dataset_searches import search
 from sottovoce_studies.p2.crowds import GoldTasks, PaperCrowd, Repeats
 from sottovoce_studies.p2.em_trials import CLIP, EXPONENTS, PARAMETERS, TIES, trial
 from sottovoce_studies.paper_tables import compared_row, printed
@@ -220,14 +221,17 @@ def plan(size: Size, seed: int) -> Work:
     seeds = [trial_seed(seed, 0, number) for number in range(TRIALS[size])]
     cells[DRAWN] = [Cell(trial, (PaperCrowd(), each)) for each in seeds]
 
-    def judged(results: Sequence[Trial]) -> Outcome:
+    sizes = (int(printed("P2 data").column(name)[0]) for name in ("workers", "tasks"))
+
+    def judged(results: Sequence[Any]) -> Outcome:
         rest = iter(results)
-        return judge({name: [next(rest) for _ in own] for name, own in cells.items()})
+        found = {name: [next(rest) for _ in own] for name, own in cells.items()}
+        return judge(found, next(rest))
 
-    return Work([cell for own in cells.values() for cell in own], judged)
+    return Work([*(cell for own in cells.values() for cell in own), search(*sizes)], judged)
 
 
-def judge(found: Found) -> Outcome:
+def judge(found: Found, searched: str = "") -> Outcome:
     """Judge the public data under the choice that is nearest to P2; drawn crowds are shown.
 
     Numbers: Table 1 within its rounding, under one choice. As the public answers are not P2's, a
@@ -253,13 +257,13 @@ def judge(found: Found) -> Outcome:
         )
     chosen = names[str(best(choices))]
     [own] = found[chosen]
-    said, numbers = statements(own), _numbers(choices, found)
+    said, numbers = statements(own), _numbers(choices, found, searched)
     return Outcome(
         tables,
         Rulings(numbers, ruling_on(said)),
         f"Judged on {chosen}, the public part of P2's data. {' '.join(words)}",
         drawn,
-        claims=_claims(own, said, numbers),
+        claims=_claims(own, said, numbers, searched),
         choices=tuple(choices),
     )
 
@@ -288,7 +292,7 @@ def _pairs(own: Trial, ties: str) -> Iterator[tuple[Spread, float]]:
         yield Spread.of([seen]), float(printed("P2 Table 1").column(column)[0])
 
 
-def _numbers(choices: Sequence[Choice], found: Found) -> Ruling:
+def _numbers(choices: Sequence[Choice], found: Found, searched: str) -> Ruling:
     """Whether Table 1 comes out under one choice; else it cannot be checked."""
     met = {}
     for choice in choices:
@@ -302,9 +306,13 @@ def _numbers(choices: Sequence[Choice], found: Found) -> Ruling:
         return Ruling("holds", f"{shown} with {near}")
     return Ruling(
         "cannot be checked",
-        f"{PRIVATE}; on these {count} of {near.of} come out in {len(choices)} choices, nearest "
-        f"{shown} with {near}",
+        f"{_private(searched)}; on the public ones {count} of {near.of} come out in "
+        f"{len(choices)} choices, nearest {shown} with {near}",
     )
+
+
+def _private(searched: str) -> str:
+    return "; ".join(filter(None, (PRIVATE, searched)))
 
 
 def statements(own: Trial) -> list[Statement]:
@@ -338,7 +346,9 @@ def statements(own: Trial) -> list[Statement]:
     ]
 
 
-def _claims(own: Trial, said: Sequence[Statement], numbers: Ruling) -> dict[str, Ruling]:
+def _claims(
+    own: Trial, said: Sequence[Statement], numbers: Ruling, searched: str
+) -> dict[str, Ruling]:
     fall, slow, rounds, same = said
     first = settled_from([own], "changed", 0)
     errors = {parameter: errors_of([own], parameter)[-1] for parameter in PARAMETERS}
@@ -358,7 +368,7 @@ def _claims(own: Trial, said: Sequence[Statement], numbers: Ruling) -> dict[str,
     return {
         "P2-abstract-1": practical,
         "P2-6-1": practical,
-        "P2-6.1-1": _counts(own),
+        "P2-6.1-1": _counts(own, searched),
         "P2-6.2.2-1": _public(fall),
         "P2-6.2.2-2": _public(slow),
         "P2-6.2.2-3": _public(rounds),
@@ -374,7 +384,7 @@ def _public(said: Statement) -> Ruling:
     return Ruling(said.ruling.verdict, f"on the public answers: {said.ruling.reason}")
 
 
-def _counts(own: Trial) -> Ruling:
+def _counts(own: Trial, searched: str) -> Ruling:
     """The printed numbers of P2 §6.1 on the public data."""
     [data] = printed("P2 data").rows
     label = 1
@@ -388,8 +398,9 @@ def _counts(own: Trial) -> Ruling:
     met = sum(seen == paper for seen, paper in zip(ours, data, strict=True))
     words = (
         f"public are {ours[0]} tasks, {ours[1]} of that kind, {ours[2]} workers, {ours[3]:,} "
-        f"labels, {ours[4]:,} of that kind; no cached dataset has 20 workers and 159 tasks"
+        f"labels, {ours[4]:,} of that kind"
     )
+    words = "; ".join(filter(None, (words, searched)))
     return Ruling("holds" if met == len(data) else "partly" if met else "fails", words)
 
 
@@ -448,11 +459,10 @@ STUDY = Study(
     "10^14: 0.761, as for the plain EM, and 0.752 for the majority vote",
     "P2 §6.2, Table 1, Figures 2 and 3",
     "the 159 images of Duchenne with gold and the public answers to them (17 workers, 1,950 "
-    "answers, 1,221 without repeats; P2 had 20 and 3,513, and a search by size for 20 workers and "
-    "159 tasks finds no cached dataset), and drawn crowds of P2's size, in which workers are "
-    "right with probabilities U(0.55, 0.85), our choice, which makes them easier than P2's; "
-    "labels are 1 if mu > 0.5, as in P2, so tied votes go to label 0, but P2's 0.752 is no "
-    "multiple of 1/159: a tie must have counted half",
+    "answers, 1,221 without repeats; P2 had 20 and 3,513), and drawn crowds of P2's size, in "
+    "which workers are right with probabilities U(0.55, 0.85), our choice, which makes them "
+    "easier than P2's; labels are 1 if mu > 0.5, as in P2, so tied votes go to label 0, but P2's "
+    "0.752 is no multiple of 1/159: a tie must have counted half",
     plan,
     f"{TRIALS['quick']} drawn crowd instead of {TRIALS['full']}, one clipping",
     recorded=("cannot be checked", "partly", "not claimed"),

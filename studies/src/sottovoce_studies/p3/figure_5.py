@@ -12,6 +12,7 @@ from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.choices import Choice, grid
 from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.dataset_searches import search
 from sottovoce_studies.p3.crowds import Floorplan
 from sottovoce_studies.p3.epsilon_sweep import TENTH, Seen, Sweep, falls
 from sottovoce_studies.p3.figure_1 import ERRORS
@@ -48,7 +49,7 @@ STAND_IN = "stand-in"
 OPEN: Mapping[str, tuple[str, ...]] = {"errors of walkers": ("5 %", "15 %")}
 """P3 prints nothing on them: of the step size, and the mean share of miscounted steps."""
 FEW: Mapping[Size, int] = {"quick": 1, "full": 5}
-PRIVATE = "P3's 247 users x 129 segments are not public, and no cached dataset has these sizes"
+PRIVATE = "P3's floorplans are not public"
 
 Tried: TypeAlias = tuple[Mapping[str, str], Mapping[str, Spread]]
 """A setting of the open points, with its spreads at noise 1."""
@@ -73,13 +74,15 @@ def plan(size: Size, seed: int) -> Work:
         for values in settings
     ]
 
+    looked = search(floors.workers, floors.tasks)
+
     def judged(results: Sequence[Any]) -> Outcome:
         rest = iter(results)
         taken = [[next(rest) for _ in each] for each in cells]
         seen = [each.seen(found) for each, found in zip(sweeps, taken, strict=True)]
-        return judge(seen, [(values, spread_by(next(rest))) for values in settings])
+        return judge(seen, [(values, spread_by(next(rest))) for values in settings], next(rest))
 
-    return Work([*(cell for each in cells for cell in each), *tried], judged)
+    return Work([*(cell for each in cells for cell in each), *tried, looked], judged)
 
 
 def floorplan(values: Mapping[str, str]) -> Floorplan:
@@ -108,7 +111,7 @@ def statements(seen: Seen) -> list[Statement]:
     ]
 
 
-def judge(found: Sequence[Seen], tried: Sequence[Tried] = ()) -> Outcome:
+def judge(found: Sequence[Seen], tried: Sequence[Tried] = (), searched: str = "") -> Outcome:
     """Judge the stand-in, which has P3's sizes; real crowds are for comparison.
 
     The numbers are those of P3's own users, so they cannot be checked.
@@ -135,7 +138,7 @@ def judge(found: Sequence[Seen], tried: Sequence[Tried] = ()) -> Outcome:
     return Outcome(
         (*_sorted(rows), *_tried_rows(tried)),
         Rulings(
-            Ruling("cannot be checked", PRIVATE),
+            Ruling("cannot be checked", "; ".join(filter(None, (PRIVATE, searched)))),
             shape,
             ruling_on(promised(floors.sweep.answers)),
         ),
