@@ -69,7 +69,7 @@ def consent(link: str) -> str:
 def test_the_privacy_loss_of_exact_sums_is_said(server: RunningServer, mode: str) -> None:
     shown = consent(links_of(server, mode=mode)[0])
     for said in (
-        "THE SERVER CAN COMPUTE YOUR LABELS from the opened totals.",
+        "OFTEN COMPUTE YOUR LABELS.",
         "There is no guarantee",
         "Leaves?",
         "A number is sent for each of 3 tasks",

@@ -52,7 +52,7 @@ MOST_CHOICES = 1_200
 """The most candidates of all workers in the linear system."""
 
 SMALL = 12
-"""A worker with so many answers at most has few columns even without a span."""
+"""A worker with at most this many answers has few columns even without a span."""
 
 SAFETY = 2
 """Evidence for relations: the totals have this many times the bits of the w_jl."""
@@ -285,7 +285,7 @@ class RankTest:
         self._core = rows @ self._axes.T
 
     def passed(self, columns: Integers) -> npt.NDArray[np.bool_]:
-        """Which of the columns (columns, tasks, labels) may be true."""
+        """Whether each of the columns (columns, tasks, labels) may be true."""
         if self._core is None or not len(columns):
             return np.ones(len(columns), np.bool_)
         blocks = np.array_split(columns, range(BLOCK, len(columns), BLOCK))
@@ -407,10 +407,10 @@ def _is_absent(lines: FloatArray, values: FloatArray, place: int) -> bool:
 
 
 def _equations(view: View, columns: Integers, seen: Integers) -> tuple[FloatArray, float]:
-    """What each column adds to the counts and totals of the tasks seen, and the totals (last row).
+    """The counts and totals, in units of 1, of each column at the tasks seen; last row: of all.
 
     Also the singular value below which errors of rounding could move a solution by `NEAR`. At a
-    small scale rows with such an error are left out; at a large one errors are small.
+    small scale rows that may have an error are left out; at a large one errors are small.
     """
     theirs, scale = view.contributions, view.contributions.terms.scale
     numbers = np.array(

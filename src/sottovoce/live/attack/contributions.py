@@ -1,4 +1,4 @@
-"""What a worker adds to the totals, as a function of its labels.
+"""The contribution of a worker to the totals, as a function of its labels.
 
 Posteriors are public, so anyone can compute the skill of a worker with given labels in every
 round, and hence the integers that this worker sends (P2, protocol 1, lines 5 and 7).

@@ -58,7 +58,7 @@ class RecoveryScore:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLeak:
-    """What is left open about one worker with `answers` answers.
+    """The uncertainty left about one worker with `answers` answers.
 
     Its true column is among `candidates` columns; None if they were not counted. `certain` labels
     are the same in all of them. `worker` is None if the names are unknown.

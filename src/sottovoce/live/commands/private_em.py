@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 NO_GUARANTEE = {
-    "as_published": "the sums are exact, and workers' labels can be computed from the opened "
-    "totals without a key",
-    "log_odds": "the sums are exact, and workers' labels can nearly always be computed from the "
-    "opened totals without a key",
+    "as_published": "the sums are exact; from such totals a server that knows who had which tasks "
+    "recovered every answer to Duchenne's gold tasks, without a key",
+    "log_odds": "the sums are exact; from such totals a server that knows who had which tasks "
+    "recovered one answer per worker and task to Duchenne's gold tasks, all of them, without a key",
 }
 
 
@@ -82,10 +82,10 @@ def show(
 
 
 def _warning(mode: str, transcript: Path | None) -> str:
-    words = f"the workers' labels can be computed from the totals that {mode} opens"
+    words = f"{mode} opens exact totals; to see which labels they give away"
     if transcript is not None:
-        return f"{words}: sottovoce sealed attack {transcript}"
-    return f"{words}: add --transcript FILE, then run sottovoce sealed attack FILE"
+        return f"{words}, run sottovoce sealed attack {transcript}"
+    return f"{words}, add --transcript FILE and run sottovoce sealed attack FILE"
 
 
 def _as_json(run: PrivateRun, score: Score | None, transcript: Path | None) -> dict[str, Any]:

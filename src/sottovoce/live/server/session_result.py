@@ -24,10 +24,10 @@ from sottovoce.server.service import Service
 SUMMARY = ("method", "rounds", "converged", "workers", "version")
 
 WORDS = {
-    Mode.AS_PUBLISHED: "No guarantee: labels of single workers can be computed from what this mode "
-    "opens, however well the sums are sealed.",
-    Mode.LOG_ODDS: "No guarantee: this mode opens half of what the published one does, and labels "
-    "of single workers can nearly always be computed from it.",
+    Mode.AS_PUBLISHED: "No guarantee: a server that knows who had which tasks can compute labels "
+    "of single workers from what this mode opens, however well the sums are sealed.",
+    Mode.LOG_ODDS: "No guarantee: this mode opens half of what the published one does, and often "
+    "that is enough to compute labels of single workers.",
     Mode.NOISED: "Every opened sum has noise in it, of which no single party knows the whole.",
 }
 """The guarantee of each mode, in words."""

@@ -22,9 +22,9 @@ class Mode(StrEnum):
     """The sums that are opened. They determine the privacy loss."""
 
     AS_PUBLISHED = "as_published"
-    """Every log-likelihood of every round (P2, protocol 1): labels can be computed from it."""
+    """Every log-likelihood of every round (P2, protocol 1). `sealed attack` finds labels in it."""
     LOG_ODDS = "log_odds"
-    """Differences of log-likelihoods only: half of it, and labels can still be computed."""
+    """Differences of log-likelihoods only: half of it, and often enough to find labels."""
     NOISED = "noised"
     """Noised counts, and noised weighted counts if they help: with a guarantee."""
 

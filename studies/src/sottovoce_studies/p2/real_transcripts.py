@@ -55,7 +55,7 @@ def gold_answers(name: str, repeats: Repeats) -> Reports:
 def attacked_dataset(
     name: str, repeats: Repeats, model: str, mode: str = "as_published", scale: int | None = None
 ) -> dict[str, Any]:
-    """What the attack of one model finds in the transcript of a dataset.
+    """The findings of one attacker in the transcript of a dataset.
 
     `candidates` has the number of columns left for each worker, None if not counted, and is empty
     if the attacker does not know who answered what. `exact` columns are right in every label,
