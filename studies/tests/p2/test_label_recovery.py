@@ -93,7 +93,7 @@ def test_other_scales_than_the_papers_do_not_decide() -> None:
 def test_certain_labels_of_real_answers_count_against_the_theorem() -> None:
     outcome = judge({SPARSE: [PART], SECRET: [PART]}, [REAL])
     assert outcome.rulings.guarantee.verdict == "partly"
-    assert "; on a dataset 500 of 1,221 labels" in outcome.rulings.guarantee.reason
+    assert "; labels certain: a dataset 500 of 1,221" in outcome.rulings.guarantee.reason
     none = {**REAL, "certain": 0, "known": True}
     assert judge({SPARSE: [PART], SECRET: [PART]}, [none]).rulings.guarantee.verdict == "holds"
     secret = {**REAL, "known": False, "named": 1}
@@ -116,7 +116,10 @@ def test_columns_without_names_are_told_as_such() -> None:
     outcome = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [dense])
     assert "all labels of 17 workers are recovered up to a renaming" in outcome.explanation
     assert "candidate columns left" not in outcome.explanation
-    assert "; on a dataset those of 17 of 17 workers" in outcome.rulings.guarantee.reason
+    none = {**dense, "exact": 0, "candidates": []}
+    words = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [none]).explanation
+    assert "no worker's labels are all recovered, and 500 labels are certain" in words
+    assert "; workers found: a dataset 17 of 17" in outcome.rulings.guarantee.reason
 
 
 def test_a_full_run_attacks_every_dataset_in_both_models(

@@ -46,8 +46,8 @@ SHOWN = {Mode.AS_PUBLISHED: PAPER_SCALE, Mode.LOG_ODDS: SMALL_SCALE, Mode.NOISED
 """The scale at which each crowd has a row."""
 
 DATA: Mapping[tuple[str, str], str] = {
-    ("duchenne", "first"): "Duchenne's gold tasks, first answers",
-    ("duchenne", "keep"): "Duchenne's gold tasks, repeats kept",
+    ("duchenne", "first"): "Duchenne, first answers",
+    ("duchenne", "keep"): "Duchenne, repeats kept",
     ("bluebirds", "first"): "bluebirds",
 }
 """Names of the real answers."""
@@ -125,14 +125,10 @@ def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[S
     runs = [run for own in secret.values() for run in own]
     names = sum(run["named"] for run in (*runs, *(run for run in real if not run["known"])))
     sure = [run for run in real if run["known"] and run["certain"]]
-    certain = "".join(
-        f"; on {run['data']} {run['certain']:,} of {run['answers']:,} labels" for run in sure
-    )
-    columns = "".join(
-        f"; on {run['data']} those of {run['exact']} of {run['workers']} workers"
-        for run in real
-        if not run["known"]
-    )
+    certain = [f"{run['data']} {run['certain']:,} of {run['answers']:,}" for run in sure]
+    columns = [
+        f"{run['data']} {run['exact']} of {run['workers']}" for run in real if not run["known"]
+    ]
     return [
         Statement(
             "with secret assignments no label is found under its worker's name",
@@ -142,16 +138,20 @@ def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[S
         Statement(
             "with secret assignments label vectors are not determined",
             not _often(secret, "exact"),
-            f"all found in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn "
-            f"crowds{columns}",
+            f"all found in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn crowds"
+            f"{_also('workers found', columns)}",
         ),
         Statement(
             "with known assignments no label is determined",
             not _often(known, "named") and not sure,
             f"all found with names in {_whole(known, 'named')} of {_count(known)} runs on drawn "
-            f"crowds{certain}",
+            f"crowds{_also('labels certain', certain)}",
         ),
     ]
+
+
+def _also(what: str, counts: Sequence[str]) -> str:
+    return f"; {what}: {'; '.join(counts)}" if counts else ""
 
 
 def _renaming(said: Sequence[Statement]) -> Ruling:
@@ -217,14 +217,12 @@ def _words(found: Found, secret: Found, known: Found) -> str:
 
 def _crowds(found: Found) -> str:
     """The drawn crowds in words."""
-    sizes = sorted({each.workers for each in found})
+    *few, most = map(str, sorted({each.workers for each in found}))
+    sizes = f"{', '.join(few)} or {most}" if few else most
     shares = list(dict.fromkeys(each.answered for each in found))
     tasks = sorted({run["tasks"] for runs in found.values() for run in runs})
     count = f"{tasks[0]} to {tasks[-1]}" if len(tasks) > 1 else str(tasks[0])
-    return (
-        f"{' or '.join(map(str, sizes))} workers, {count} tasks, of which each answers "
-        f"{' or '.join(shares)}"
-    )
+    return f"{sizes} workers, {count} tasks, of which each answers {' or '.join(shares)}"
 
 
 def _real_row(run: Real) -> Row:
@@ -252,17 +250,17 @@ def _real_words(run: Real) -> str:
     """A sentence on real answers in one model of the server."""
     server = "knows" if run["known"] else "does not know"
     left = [each for each in run["candidates"] if each is not None and each > 1]
-    names = f", {run['named']} of them with names" if run["exact"] else ""
-    if run["exact"] and not run["named"]:
-        names = " up to a renaming of the workers"
+    found = f"all labels of {run['exact']} workers are recovered"
+    found += f", {run['named']} of them with names" if run["named"] else " up to a renaming"
+    if not run["exact"]:
+        found = "no worker's labels are all recovered"
     others = ""
     if left and run["exact"] < run["workers"]:
         others = f", {len(left)} others have 2 to {max(left):,} candidate columns left"
     return (
         f" On {run['data']} ({run['workers']} workers, {run['answers']:,} labels of "
-        f"{run['tasks']} tasks), if the server {server} the assignments, all labels of "
-        f"{run['exact']} workers are recovered{names}{others}, and {run['certain']:,} labels are "
-        "certain."
+        f"{run['tasks']} tasks), if the server {server} the assignments, "
+        f"{found}{others}, and {run['certain']:,} labels are certain."
     )
 
 
@@ -361,9 +359,9 @@ STUDY = Study(
     "drawn crowds on 159 tasks, as in P2, without those against the theorem's condition, 40 % of "
     "the workers good; workers answer all tasks, or a random 70 % each. The server attacks with "
     "the sums that Protocol 1 opens, counts of the first round and all totals, without a key; it "
-    "knows which tasks a worker had, or, as P2 has it, does not. Likewise on Duchenne's gold tasks "
-    "and on bluebirds. Sottovoce's other modes are shown for comparison; labels are counted, so "
-    "ties do not matter",
+    "knows which tasks a worker had, or, as P2 has it, does not. Likewise on the tasks with gold "
+    "of Duchenne, and on bluebirds. Sottovoce's other modes are shown for comparison; labels are "
+    "counted, so ties do not matter",
     plan,
     "one run of two drawn crowds at two scales, instead of five runs of six at up to seven, and no "
     "real answers",
