@@ -276,7 +276,7 @@ def test_stopped_it_says_what_is_left(
 def test_a_study_without_its_datasets_says_so(call: Run) -> None:
     done = call("reproduce", "never-worse")
     assert done.returncode == 0, done.stderr
-    assert "verdict: numbers cannot be checked" in done.stdout
+    assert "verdict: shape cannot be checked" in done.stdout
 
 
 def test_a_full_run_that_was_made_before_is_not_made_again(

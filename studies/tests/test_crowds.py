@@ -39,6 +39,15 @@ def test_abilities_follow_their_law() -> None:
 
 
 @pytest.mark.statistical
+def test_able_workers_are_right_in_four_of_five_cases() -> None:
+    answers, truths = LabelCrowd(400, 300, 60, 2, "able").draw(7)
+    right = np.bincount(answers.worker, answers.value == truths[answers.task]) / 60
+    # U(0.7, 0.9) has deviation 0.058, 60 answers add 0.052: 7 standard errors of a mean are 0.027.
+    assert right.mean() == pytest.approx(0.8, abs=0.027)
+    assert right.std() == pytest.approx(0.078, abs=0.02)
+
+
+@pytest.mark.statistical
 def test_errors_go_to_every_other_label_alike() -> None:
     answers, truths = CROWD.draw(7)
     shift = (answers.value - truths[answers.task]) % 5

@@ -27,6 +27,14 @@ from sottovoce.mechanisms.laws.hyper_weights import LevelWeights
 from sottovoce.mechanisms.laws.task_profiles import real_profiles
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import WORDS
+from sottovoce_studies.beyond.layer_trials import (
+    Guaranteed,
+    Layer,
+    one_layer,
+    sampled,
+    two_levels,
+)
+from sottovoce_studies.beyond.layer_trials import two_layer as two_layer_of
 from sottovoce_studies.beyond.published_guarantees import log_density
 
 __all__ = ["PAGE", "TABLES", "written"]
@@ -90,8 +98,33 @@ def hyper_distributions() -> str:
         rows.append([
             name, f"{mechanism.claim().epsilon:.3f}",
             *(f"{mechanism.guarantee(k, Unit.ANSWER).epsilon:.3f}" for k in (1, 10, 100)),
+            *(f"{mechanism.guarantee(k, Unit.WORKER).epsilon:.2f}" for k in (10, 100)),
         ])  # fmt: skip
-    return _table(["flip probability", "claimed ε", "k = 1", "k = 10", "k = 100"], rows)
+    return _table(
+        ["flip probability", "claimed ε", "per answer, k = 1", "k = 10", "k = 100",
+         "per worker, k = 10", "k = 100"], rows,
+    )  # fmt: skip
+
+
+def shared_noise() -> str:
+    """Mechanisms with ε = 50 for all of a worker's 100 answers together."""
+    held = Guaranteed(Unit.WORKER, 50.0, 0.0, 100)
+    sample, wide, levels = sampled(held), two_layer_of(held, 0.4), two_levels(held, 0.1)
+    assert wide is not None
+    assert isinstance(sample.mechanism, RandomizedResponse)
+    assert isinstance(levels.hyper, LevelWeights)
+    low, high = _flips(wide)
+    flips: list[tuple[str, str, Layer]] = [
+        ("one layer", _flip(one_layer(held)), one_layer(held)),
+        (f"one layer on {sample.answers} of the answers", _flip(sample.mechanism), sample),
+        ("two layers, uniform", f"{low:.3f} to {high:.3f}", wide),
+        ("two levels", f"{levels.hyper.others[0] / WORDS:.3f}, or 1/2 for 10 %", levels),
+    ]
+    rows = [
+        [name, flip, *(_epsilon(law.guarantee(100, unit).epsilon) for unit in Unit)]
+        for name, flip, law in flips
+    ]
+    return _table(["noise", "flip probability", "ε per answer", "ε per worker"], rows)
 
 
 def random_variance() -> str:
@@ -179,6 +212,7 @@ def sampling() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "two-layer": two_layer,
     "two-layer-sound": two_layer_sound,
+    "shared-noise": shared_noise,
     "hyper-distributions": hyper_distributions,
     "random-variance": random_variance,
     "laplace": laplace,
@@ -202,6 +236,10 @@ def _flips(mechanism: TwoLayer) -> tuple[float, float]:
     law = mechanism.hyper.as_json()
     others = (mechanism.symbols - 1) / WORDS
     return int(law["low"]) * others, int(law["high"]) * others
+
+
+def _flip(mechanism: RandomizedResponse) -> str:
+    return f"{1 - mechanism.keep_probability:.3f}"
 
 
 def _fraction(text: str | None) -> float:

@@ -242,10 +242,10 @@ def contributors_of(
 
 
 def _assigned(answers: Reports, terms: EMTerms) -> dict[str, tuple[str, ...]]:
-    """The tasks of each worker, in the order of the terms."""
+    """The tasks of each worker, in the order of the terms, as often as it answered each."""
     return {
         str(name): tuple(
-            terms.tasks[task] for task in np.unique(answers.task[answers.worker == place])
+            terms.tasks[task] for task in np.sort(answers.task[answers.worker == place])
         )
         for place, name in enumerate(answers.workers)
     }

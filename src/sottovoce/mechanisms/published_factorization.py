@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.codes import report_cells
 from sottovoce.mechanisms.evidence import plain_numbers
-from sottovoce.mechanisms.laws.draws import laplace, normal
+from sottovoce.mechanisms.laws.draws import laplace
 from sottovoce.mechanisms.laws.task_profiles import as_matrix, check_salt, real_profiles
 from sottovoce.mechanisms.papers import P4
 from sottovoce.mechanisms.validation import (
@@ -50,9 +50,6 @@ from sottovoce.model import (
 from sottovoce.model.policy import check_target, decimal
 from sottovoce.seams import Randomness
 
-ROUNDS = 200
-"""The number of gradient steps; the paper continues until the gradient is 0."""
-
 MOST_DIMENSIONS = 256
 
 
@@ -61,10 +58,12 @@ class PublishedFactorization:
     """Report uᵀV, where u minimises a perturbed loss over the tasks answered (P4 Alg. 2, Eq. 9).
 
         u = argmin Σ_T (aⱼ - uᵀvⱼ)² + 2 uᵀη,   ηₗ ~ Laplace(|Γ| / ε),   |vⱼ|₁ = 1
-        by u ← u - (H u - g) / λmax(H),   H = Σ_T vⱼvⱼᵀ,   g = Σ_T aⱼvⱼ - η,   u ~ N(0, I) at first
+          = H⁻¹ g,   H = Σ_T vⱼvⱼᵀ + ridge I,   g = Σ_T aⱼvⱼ - η
 
-    Γ is the set of values, for numbers that of the grid. For a worker with fewer answers than
-    dimensions there is no minimum, and it is refused unless `ridge` is added to H's diagonal.
+    Γ is the set of values, for numbers that of the grid. P4 takes gradient steps until the gradient
+    is 0, and their limit is u for any start and learning rate; it is solved for here. For a worker
+    with fewer answers than dimensions there is no minimum, and it is refused unless `ridge`, which
+    P4 does not have, is above 0.
 
     P4 Thm. 4 claims ε per answer with NULL an answer like others. But the tasks answered are in H:
     for one report u the noise of neighbours differs by v (a - uᵀv), which has no bound, so no
@@ -168,23 +167,21 @@ class PublishedFactorization:
             )
         low, step = float(Fraction(self.low)), float(Fraction(self.step))
         profiles = real_profiles(cells.tasks, self.dimension, self.salt)
-        fitted = self._fit(answered, answered * (low + step * codes), profiles, randomness)
+        hessian, pull = self.normal_equations(
+            answered, answered * (low + step * codes), profiles, randomness
+        )
+        fitted = np.linalg.solve(hessian, pull[..., np.newaxis])[..., 0]
         return cells.reporting(((fitted @ profiles - low) / step).ravel())
 
-    def _fit(
+    def normal_equations(
         self, answered: FloatArray, values: FloatArray, profiles: FloatArray, randomness: Randomness
-    ) -> FloatArray:
-        """u, a row per worker, after a fixed number of gradient steps."""
+    ) -> tuple[FloatArray, FloatArray]:
+        """H and g of each worker, with fresh noise; the values of missing answers are 0."""
         workers, d = len(values), self.dimension
         squares = np.einsum("in,jn->nij", profiles, profiles).reshape(-1, d * d)
         hessian = (answered @ squares).reshape(workers, d, d) + self.ridge * np.eye(d)
-        fitted = normal(randomness.words(workers * d)).reshape(workers, d)
         noise = self.scale * laplace(randomness.words(workers * d)).reshape(workers, d)
-        pull = values @ profiles.T - noise
-        rate = 1 / np.linalg.eigvalsh(hessian)[:, -1:]
-        for _ in range(ROUNDS):
-            fitted = fitted - rate * (np.einsum("wij,wj->wi", hessian, fitted) - pull)
-        return fitted
+        return hessian, values @ profiles.T - noise
 
     @classmethod
     def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:

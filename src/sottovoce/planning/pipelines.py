@@ -26,7 +26,7 @@ P3_DELTA = 0.1
 """P3 prints no delta, and its mechanism keeps no promise at 0: this one is ours, and generous."""
 
 P4_RIDGE = 0.01
-"""P4 Alg. 2 has no minimum for a worker with fewer answers than dimensions, unless ridged."""
+"""P4 Alg. 2 has no minimum for a worker with fewer answers than dimensions; the ridge is ours."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a paper leaves open: the choices tried, and the distance of its printed numbers from each.
+"""Choices that a paper leaves open, and the distance of its printed numbers from each.
 
 A distance is the root mean square of z, the difference between a printed and our number in standard
 errors. Both vary over trials, and the printed one is rounded:

@@ -35,6 +35,7 @@ class LabelCrowd:
         heterogeneous: 40 % of the workers are right with probability U(0.8, 0.95), the others with
                        U(1/s - 0.05, 0.6)
         homogeneous:   all with U(0.55, 0.8)
+        able:          all with U(0.7, 0.9)
 
     Unlike in `CategoricalCrowd`, the number of answers is fixed per worker, not per task, because a
     guarantee covers all answers of a worker.
@@ -44,7 +45,7 @@ class LabelCrowd:
     tasks: int
     answers: int
     labels: int
-    ability: Literal["homogeneous", "heterogeneous"]
+    ability: Literal["homogeneous", "heterogeneous", "able"]
 
     def __post_init__(self) -> None:
         if not 1 <= self.answers <= self.tasks:
@@ -66,6 +67,8 @@ class LabelCrowd:
     def _abilities(self, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         if self.ability == "homogeneous":
             return rng.uniform(0.55, 0.8, self.workers)
+        if self.ability == "able":
+            return rng.uniform(0.7, 0.9, self.workers)
         good = rng.permutation(self.workers) < round(0.4 * self.workers)
         able = rng.uniform(0.8, 0.95, self.workers)
         return np.where(good, able, rng.uniform(1 / self.labels - 0.05, 0.6, self.workers))

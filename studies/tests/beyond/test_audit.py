@@ -80,30 +80,30 @@ def test_what_the_papers_do_not_overstate_is_known_too() -> None:
 
 def test_bounds_within_what_is_stated_and_claims_refuted_hold() -> None:
     found = [seen("sound", 1.0, 1.0, 0.9), seen("as published", 1.0, 3.0, 1.5)]
-    assert judge(found, 100).verdict == "holds"
+    assert judge(found, 100).rulings.guarantee.verdict == "holds"
 
 
 def test_a_bound_above_what_is_stated_fails() -> None:
     outcome = judge([seen("sound", 1.0, 1.0, 1.1)], 100)
-    assert outcome.ruling == "fails: x exceeds its stated guarantee"
-    assert judge([seen("as published", 1.0, 3.0, 3.1)], 100).verdict == "fails"
+    assert str(outcome.rulings.guarantee) == "fails: x exceeds its stated guarantee"
+    assert judge([seen("as published", 1.0, 3.0, 3.1)], 100).rulings.guarantee.verdict == "fails"
 
 
 @pytest.mark.parametrize("stated", [3.0, None])
 def test_an_overstated_claim_that_is_not_refuted_fails(stated: float | None) -> None:
     outcome = judge([seen("as published", 1.0, stated, 0.9)], 100)
-    assert outcome.ruling == "fails: the audit does not refute the claim of x"
+    assert str(outcome.rulings.guarantee) == "fails: the audit does not refute the claim of x"
 
 
 def test_one_refutation_exposes_a_mechanism() -> None:
     found = [seen("as published", 1.0, 3.0, 0.9), seen("as published", 2.0, 3.0, 2.5)]
     outcome = judge(found, 100)
-    assert outcome.verdict == "holds"
+    assert outcome.rulings.guarantee.verdict == "holds"
     assert "1 of 2 overstated claims" in outcome.explanation
 
 
 def test_a_claim_that_is_kept_needs_no_refutation() -> None:
-    assert judge([seen("as published", 1.0, 0.9, 0.5)], 100).verdict == "holds"
+    assert judge([seen("as published", 1.0, 0.9, 0.5)], 100).rulings.guarantee.verdict == "holds"
 
 
 def test_charts_have_the_line_that_must_not_be_crossed() -> None:

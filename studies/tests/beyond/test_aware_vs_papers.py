@@ -12,13 +12,13 @@ from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.study import Outcome
 
 
-def _judged(theirs: float) -> Outcome:
-    """Errors of 0.01 for ours and 0.5 for the best constant, without datasets."""
+def _judged(theirs: float, ours: float = 0.01) -> Outcome:
+    """Errors of theirs, of ours, and 0.5 of the best constant, without datasets."""
     work = STUDY.plan("quick", 1)
     contests = [cell.arguments[0] for cell in work.cells]
     return work.judge(
         [
-            {**{pair.name: theirs for pair in each.pairs}, each.pairs[0].name: 0.01, CONSTANT: 0.5}
+            {**{pair.name: theirs for pair in each.pairs}, each.pairs[0].name: ours, CONSTANT: 0.5}
             for each in contests
         ]
     )
@@ -32,12 +32,19 @@ def _no_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_without_their_dataset_are_said_to_be_skipped() -> None:
     outcome = _judged(0.02)
     assert [row["setting"] for row in outcome.rows if row["met"] == SKIPPED] == ["bluebirds"]
-    assert outcome.verdict == "holds"
+    assert outcome.rulings.verdicts == ("holds", "holds", "not claimed")
     assert "1 skipped" in outcome.explanation
 
 
 def test_a_pipeline_of_the_papers_that_errs_less_refutes_it() -> None:
-    assert _judged(0.005).ruling == "fails: a paper's pipeline has a smaller error in 4 rows"
+    rulings = _judged(0.005).rulings
+    assert str(rulings.shape) == "fails: a paper's pipeline has a smaller error in 4 rows"
+    assert rulings.numbers.verdict == "holds"
+
+
+def test_a_figure_that_is_not_reached_refutes_the_numbers_only() -> None:
+    rulings = _judged(0.9, ours=0.8).rulings
+    assert str(rulings) == "numbers fails: 0 of 4 figures reached; shape holds"
 
 
 def test_every_chart_of_errors_has_the_best_constant() -> None:

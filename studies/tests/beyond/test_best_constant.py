@@ -77,31 +77,37 @@ def test_differences_are_taken_trial_by_trial() -> None:
 
 def test_the_claim_holds_when_theirs_are_worse_and_ours_is_about_the_constant() -> None:
     outcome = judge([_scene(_arm("MF", 3.0, 0.1), _arm("ours", 0.05, -0.5))])
-    assert (outcome.verdict, outcome.reason) == ("holds", "")
+    assert outcome.rulings.verdicts == ("not claimed", "holds", "not claimed")
 
 
 def test_a_factorization_that_beats_the_constant_once_refutes_the_claim() -> None:
     outcome = judge([_scene(_arm("MF", 3.0, -0.1, 0.1), _arm("ours", 0.05, 0.0, -0.5))])
-    assert outcome.verdict == "fails"
-    assert "MF beats the constant at epsilon 2" in outcome.reason
+    assert outcome.rulings.shape.verdict == "partly"
+    assert "MF beats the constant at epsilon 2" in outcome.rulings.shape.reason
 
 
 def test_a_pipeline_that_beats_the_constant_at_the_least_epsilon_refutes_the_claim() -> None:
     other = Scene("P1", "there", "error rate", 1.0, CLEAN, (_arm("RR", -0.2, -0.5),), None)
     outcome = judge([other, _scene(_arm("MF", 3.0, 0.1), _arm("ours", 0.05, -0.5))])
-    assert outcome.verdict == "fails"
-    assert "RR on there" in outcome.reason
+    assert outcome.rulings.shape.verdict == "partly"
+    assert "RR on there" in outcome.rulings.shape.reason
 
 
 def test_ours_far_above_the_constant_refutes_the_claim() -> None:
     outcome = judge([_scene(_arm("MF", 3.0, 0.1), _arm("ours", 0.3, -0.5))])
-    assert outcome.verdict == "fails"
-    assert "ours is 1.3" in outcome.reason
+    assert outcome.rulings.shape.verdict == "partly"
+    assert "ours is 1.3" in outcome.rulings.shape.reason
+
+
+def test_the_claim_fails_where_no_part_of_it_holds() -> None:
+    outcome = judge([_scene(_arm("MF", -0.2, -0.5), _arm("ours", 0.3, -0.5))])
+    assert outcome.rulings.shape.verdict == "fails"
+    assert "3 of 3 parts are false" in outcome.rulings.shape.reason
 
 
 def test_without_ours_the_claim_cannot_be_checked() -> None:
     outcome = judge([_scene(_arm("MF", 3.0, 0.1), None)], ["Duchenne"])
-    assert outcome.verdict == "cannot be checked"
+    assert outcome.rulings.shape.verdict == "cannot be checked"
     assert "Duchenne" in outcome.explanation
 
 
@@ -137,12 +143,21 @@ def test_truths_of_ordinal_labels_are_numbers(
     real_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
-    web = ScoredDataset.of("web")
+    web = ScoredDataset.of("wsd")
     assert web is not None
     answers, truths = web.draw(1)
-    _, codes = web.dataset.draw(1)
-    assert np.isnan(truths).sum() == np.sum((codes < 0) | (codes >= answers.domain.size))
-    assert set(np.unique(truths[np.isfinite(truths)])) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+    assert list(answers.domain.scale) == [0, 1, 2, 3, 4]
+    assert (len(answers.workers), len(answers.tasks)) == (34, 177)  # P4 Table II
+    assert (truths == 0).sum() == 129
+
+
+def test_tasks_without_a_known_truth_have_no_score(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    adult = ScoredDataset.of("adult2")
+    assert adult is not None
+    assert np.isfinite(adult.draw(1)[1]).sum() == 333
 
 
 def test_without_datasets_only_drawn_crowds_are_left(

@@ -16,7 +16,7 @@ def test_without_datasets_it_cannot_be_checked(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     outcome = STUDY.run("quick")
-    assert outcome.ruling == "cannot be checked: no dataset in the cache"
+    assert str(outcome.rulings) == "shape cannot be checked: no dataset in the cache"
 
 
 def test_never_worse_covers_every_dataset_with_gold() -> None:
@@ -31,10 +31,10 @@ def test_worse_is_worse_beyond_what_is_allowed_and_two_standard_errors() -> None
         for error in (0.215, 0.225, 0.235)  # 0.025 worse than TD, standard error 0.0058
     ]
     assert best_other(trials) == "one-layer + TD"
-    assert judge([case], trials, 3).verdict == "fails"
+    assert str(judge([case], trials, 3).rulings) == "shape fails: worse in 1 of 1 cells"
     closer = [{**trial, "one-layer + TD": 0.205} for trial in trials]  # 0.020 - 0.012 < 0.01
     outcome = judge([case], closer, 3)
-    assert outcome.verdict == "holds"
+    assert str(outcome.rulings) == "shape holds"
     assert outcome.rows[0]["difference"] == pytest.approx(0.02)
 
 

@@ -169,7 +169,7 @@ def test_a_sound_calibration_keeps_the_claim(mechanism: str) -> None:
 
 def test_the_claims_hold_when_none_is_exceeded() -> None:
     outcome = judge(_found())
-    assert (outcome.verdict, outcome.reason) == ("holds", "")
+    assert str(outcome.rulings) == "guarantee holds"
 
 
 def test_what_no_paper_states_does_not_count() -> None:
@@ -182,13 +182,13 @@ def test_the_worst_of_the_claims_that_are_exceeded_is_named() -> None:
     found = _found(answer=3.0)
     found["laplace", "{0, 100}"] = {"answer": 50.0, "drawn": 41.0}
     outcome = judge(found)
-    assert outcome.verdict == "fails"
-    assert "P4 Thm. 1: epsilon per answer 50, claimed 1" in outcome.reason
+    assert outcome.rulings.guarantee.verdict == "partly"
+    assert "P4 Thm. 1: epsilon per answer 50, claimed 1" in outcome.rulings.guarantee.reason
 
 
 def test_a_loss_that_goes_on_growing_has_no_bound_and_is_the_worst() -> None:
     found = _found(answer=3.0)
     found["mf", SPARSE] |= {"losses": [0.1, 0.2, 0.3, 30.0, 300.0]}
     outcome = judge(found)
-    assert "P4 Thm. 4: epsilon per answer has no bound" in outcome.reason
-    assert len(outcome.reason) <= 90
+    assert "P4 Thm. 4: epsilon per answer has no bound" in outcome.rulings.guarantee.reason
+    assert len(outcome.rulings.guarantee.reason) <= 90

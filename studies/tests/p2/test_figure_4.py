@@ -72,21 +72,34 @@ def test_times_of_the_whole_protocol_are_keys_and_sums() -> None:
     assert timing.packed() == pytest.approx(120 + (2 + 15 * 14) * 20)
 
 
-def test_the_claim_fails_where_all_sums_take_longer_than_one_a_round() -> None:
+def test_numbers_fail_where_all_sums_take_longer_than_one_a_round() -> None:
     outcome = judge(timings(), {"rounds": 15, "seconds": 20.0})
-    assert outcome.ruling == "fails: 789.3 ms is one sum per round, the protocol opens 318"
+    assert outcome.rulings.verdicts == ("fails", "holds", "not claimed")
+    assert outcome.rulings.numbers.reason.startswith("789.3 ms is keys and one sum per round")
+    assert "would leave 8 microseconds per encryption" in outcome.explanation
     assert "A whole session of 15 rounds" in outcome.explanation
+    assert outcome.claims["P2-6.3.2-2"].verdict == "holds"
 
 
-def test_the_claim_fails_where_time_grows_faster_than_workers() -> None:
-    assert judge(timings(power=1.5, second=1e-9)).ruling == "fails: time grows like J^1.50"
+def test_shape_fails_where_times_grow_faster_than_workers() -> None:
+    outcome = judge(timings(power=1.5, second=1e-9))
+    assert outcome.rulings.shape.verdict == "fails"
+    assert "one sum grows almost linearly (like J^1.50)" in outcome.rulings.shape.reason
 
 
-def test_the_claim_holds_where_all_sums_are_as_quick_as_that() -> None:
+def test_shape_holds_in_part_where_only_dealing_grows_faster() -> None:
+    fast = [
+        Timing(each.workers, [{**each.runs[0], "dealing": 1e-3 * each.workers**2}])
+        for each in timings()
+    ]
+    assert judge(fast).rulings.shape.verdict == "partly"
+
+
+def test_numbers_hold_where_all_sums_are_as_quick_as_that() -> None:
     quick = [
         Timing(each.workers, [{**each.runs[0], "primes": 0.0}]) for each in timings(second=1e-9)
     ]
-    assert judge(quick).ruling == "holds"
+    assert judge(quick).rulings.numbers.verdict == "holds"
 
 
 def test_without_the_extra_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,8 +108,9 @@ def test_without_the_extra_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(figure_4, "find_spec", absent)
     outcome = STUDY.run("quick")
-    assert outcome.verdict == "cannot be checked"
-    assert "sottovoce[secure]" in outcome.reason
+    assert outcome.rulings.verdicts == ("fails", "cannot be checked", "not claimed")
+    assert "sottovoce[secure]" in outcome.rulings.shape.reason
+    assert outcome.claims.keys() == judge(timings()).claims.keys()
     assert [row["paper"] for row in outcome.rows] == pytest.approx([0.7893, 259.364], abs=1e-3)
 
 

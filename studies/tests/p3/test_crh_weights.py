@@ -45,12 +45,14 @@ def test_a_smaller_threshold_takes_more_rounds_up_to_a_limit() -> None:
 
 
 def test_rounds_are_counted_on_answers_and_at_every_noise() -> None:
-    trials = count_rounds(SMALL, (10.0, 1000.0), 1e-6, 2, 1)
+    trials = count_rounds(SMALL, (10.0, 1000.0), (1e-6, 1.0), 2, 1)
     assert len(trials) == 2
     loud, quiet = trials[0]["noisy"]
     assert loud["noise"] / quiet["noise"] == pytest.approx(10, rel=0.02)
     assert loud["error"] > quiet["error"]
     assert all(each["rounds"] >= 1 and each["seconds"] >= 0 for each in (loud, quiet))
+    assert loud["rounds at 1e-06"] == loud["rounds"] > loud["rounds at 1"]
+    assert trials[0]["drawing"] >= 0
     assert trials[0]["clean"] != trials[1]["clean"]
 
 
@@ -60,3 +62,23 @@ def test_weights_are_compared_before_and_after_noise() -> None:
     assert found["lowered"] > found["lowered others"]
     assert {len(column) for column in found["users"].values()} == {SHOWN}
     assert found["users"]["true original"] != found["users"]["true perturbed"]
+
+
+def test_the_change_of_truths_can_exceed_the_mean_distance_of_pairs() -> None:
+    """P3 Eq. 7 applies Lemma 4.4 to distances of pairs, of which weights are no function (IV.A-3).
+
+    One user of three changes sides. With weights that fall fast the result changes sides too, by
+    nearly 1; the mean distance of the nine pairs is 5/9.
+    """
+    before, after = np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0])
+
+    def truth(values: np.ndarray) -> float:
+        found = values.mean()
+        for _ in range(100):
+            weights = 1 / (1e-3 + (values - found) ** 2)
+            found = weights @ values / weights.sum()
+        return float(found)
+
+    pairs = np.abs(before[:, None] - after[None, :]).mean()
+    assert pairs == pytest.approx(5 / 9)
+    assert abs(truth(after) - truth(before)) > 0.99 > pairs

@@ -28,20 +28,49 @@ def seen_with(
     return found
 
 
-def test_it_holds_where_the_loss_falls_and_the_noise_stays() -> None:
+def test_shape_holds_where_the_loss_falls_and_the_noise_stays() -> None:
     outcome = judge(seen_with(lambda count: count**-0.5), OURS)
-    assert outcome.ruling.startswith("holds in shape: the loss falls as users^-0.50")
+    assert outcome.rulings.verdicts == ("not claimed", "holds", "not claimed")
+    assert "as users^-0.50 at noise 1" in outcome.rulings.shape.reason
 
 
-def test_it_fails_where_more_users_do_not_help() -> None:
+def test_shape_holds_in_part_where_more_users_do_not_help() -> None:
     outcome = judge(seen_with(lambda count: 0.5), OURS)
-    assert outcome.verdict == "fails"
-    assert "the loss does not fall" in outcome.reason
+    assert outcome.rulings.shape.verdict == "partly"
+    assert "the loss falls as users grow" in outcome.rulings.shape.reason
+    assert outcome.claims["P3-V.A-9"].verdict == "fails"
 
 
-def test_it_fails_where_the_noise_is_another() -> None:
+def test_shape_holds_in_part_where_the_noise_is_another() -> None:
     outcome = judge(seen_with(lambda count: count**-0.5, noise=1.5), OURS)
-    assert "the mean noise depends on the number of users" in outcome.reason
+    assert "the mean noise does not depend on the number of users" in outcome.rulings.shape.reason
+    assert outcome.claims["P3-V.A-8"].verdict == "fails"
+
+
+def test_weights_explain_the_fall_where_they_gain_more_with_more_users() -> None:
+    # The plain mean's made-up loss is 0.5 at every number of users.
+    assert (
+        judge(seen_with(lambda count: 0.5 - count / 1000), OURS).claims["P3-V.A-9"].verdict
+        == "holds"
+    )
+    same = seen_with(lambda count: 1 / count)
+    for at in same.values():
+        for spreads in at.values():
+            spreads["change mean"] = spreads["change"]
+    assert judge(same, OURS).claims["P3-V.A-9"].verdict == "partly"
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(0.5, "partly"), (1.0, "holds")])
+def test_the_rate_is_compared_with_that_of_the_theorem(power: float, verdict: str) -> None:
+    outcome = judge(seen_with(lambda count: count**-power), OURS)
+    assert outcome.claims["P3-V.A-10"].verdict == verdict
+
+
+def test_a_choice_meets_two_statements_with_few_and_many_users() -> None:
+    found = {count: spread_by(trials(1 / count)) for count in (50, 300)}
+    values = {"lambda1": "10"}
+    [choice] = judge(seen_with(lambda count: 1 / count), OURS, [(values, found)]).choices
+    assert (choice.met, choice.of) == (2, 2)
 
 
 def test_a_slope_is_a_power_of_the_number_of_users() -> None:

@@ -19,7 +19,10 @@ def found(**changes: float) -> dict[float, list[dict[str, Any]]]:
         "estimated perturbed",
         "true perturbed",
     )
-    errors = {f"{name} {when}": 0.1 for name in METHODS for when in ("original", "perturbed")}
+    sizes = {"crh": 0.1, "mean": 0.2, "median": 0.3}
+    errors = {
+        f"{name} {when}": sizes[name] for name in METHODS for when in ("original", "perturbed")
+    }
     trial: dict[str, Any] = {
         "noise": 1.0,
         "constant": 9.0,
@@ -35,25 +38,37 @@ def found(**changes: float) -> dict[float, list[dict[str, Any]]]:
     }
 
 
-def test_it_holds_in_shape_where_weights_follow_and_noise_lowers_them() -> None:
+def test_shape_holds_where_weights_follow_and_noise_lowers_them() -> None:
     outcome = judge(found(), [])
-    assert outcome.verdict == "holds in shape"
+    assert outcome.rulings.verdicts == ("not claimed", "holds", "not claimed")
     assert len(outcome.charts) == 3
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "why", "claim"),
     [
-        ({"correlation_perturbed": 0.5}, "a correlation on perturbed data is 0.50"),
-        ({"correlation_original": 0.5}, "a correlation on original data is 0.50"),
-        ({"lowered": 0.6}, "only 60% of the noisiest users lose weight"),
-        ({"lowered_others": 0.95}, "other users lose weight as often"),
+        ({"correlation_perturbed": 0.5}, "weights on perturbed data agree", "P3-V.B-2"),
+        ({"correlation_original": 0.5}, "weights on original data agree", "P3-V.B-2"),
+        ({"lowered": 0.6}, "users with large noise lose weight (60%", "P3-V.B-4"),
+        ({"lowered_others": 0.95}, "others lose weight less often (95%)", "P3-V.B-4"),
+        ({"crh_perturbed": 0.25}, "can be better than mean and median", "P3-V.B-3"),
     ],
 )
-def test_it_fails_where_weights_do_not(change: dict[str, float], why: str) -> None:
+def test_shape_holds_in_part_where_weights_do_not(
+    change: dict[str, float], why: str, claim: str
+) -> None:
     outcome = judge(found(**change), [])
-    assert outcome.verdict == "fails"
-    assert why in outcome.reason
+    assert outcome.rulings.shape.verdict == "partly"
+    assert why in outcome.rulings.shape.reason
+    assert outcome.claims[claim].verdict != "holds"
+
+
+def test_the_noise_that_meets_most_statements_is_judged() -> None:
+    seen = found()
+    seen[NOISES[0]] = found(lowered=0.1)[NOISES[0]]
+    outcome = judge(seen, [])
+    assert outcome.rulings.shape.verdict == "holds"
+    assert [choice.met for choice in outcome.choices] == [3, 5]
 
 
 def test_ours_is_shown_where_it_was_read() -> None:

@@ -4,45 +4,72 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sottovoce_studies.p3.figure_7 import CROWD, STAND_IN, Timed, judge
 
 NOISES = (1.0, 10.0)
 OURS = [{"error": 0.1, "rounds": 4.0}]
 
 
-def timed(clean: float, *noisy: float) -> Timed:
+def timed(clean: float, *noisy: float, drawing: float = 1e-5) -> Timed:
     """Two identical trials."""
 
     def cost(rounds: float) -> dict[str, float]:
         errors = dict.fromkeys(("error", "error mean", "error median"), 0.1)
-        return {"rounds": rounds, "seconds": rounds / 1000, "noise": 1.0, **errors}
+        counted = {name: rounds for name in ("rounds", "rounds at 1e-06", "rounds at 0.001")}
+        return {**counted, "seconds": rounds / 1000, "noise": 1.0, **errors}
 
     trial: dict[str, Any] = {
         "clean": cost(clean),
         "noisy": [cost(each) for each in noisy],
         "best constant": 2.0,
+        "drawing": drawing,
     }
     return Timed(NOISES, [trial, trial])
 
 
-def test_it_holds_in_shape_where_rounds_grow_a_little() -> None:
+def test_shape_holds_where_rounds_grow_a_little() -> None:
     outcome = judge({CROWD: timed(4, 4, 5), STAND_IN: timed(6, 6, 7)}, OURS)
-    assert outcome.verdict == "holds in shape"
+    assert outcome.rulings.verdicts == ("not claimed", "holds", "not claimed")
     assert "as many rounds or more" in outcome.explanation
+    assert outcome.claims["P3-V.C-3"].verdict == "holds"
 
 
 def test_fewer_rounds_on_the_stand_in_are_named() -> None:
     outcome = judge({CROWD: timed(4, 4, 5), STAND_IN: timed(6, 5, 4)}, OURS)
-    assert outcome.verdict == "holds in shape"
+    assert outcome.rulings.shape.verdict == "holds"
     assert "reports of the stand-in take fewer rounds" in outcome.explanation
+    assert outcome.claims["P3-V.C-3"].verdict == "partly"
+    assert outcome.claims["P3-V.C-3"].reason.endswith("in 2 of 4 choices tried")
 
 
-def test_it_fails_where_rounds_change_much() -> None:
-    outcome = judge({CROWD: timed(4, 4, 7), STAND_IN: timed(6, 6, 6)}, OURS)
-    assert outcome.ruling == "fails: synthetic: 7.0 rounds at noise 10, 4.0 without"
+def test_the_data_on_which_the_text_is_true_are_judged() -> None:
+    outcome = judge({CROWD: timed(4, 4, 7), STAND_IN: timed(6, 6, 7)}, OURS)
+    assert outcome.rulings.shape.verdict == "holds"
+    assert [choice.met for choice in outcome.choices] == [1, 1, 2, 2]
 
 
-def test_it_fails_where_noise_never_adds_a_round() -> None:
+def test_shape_holds_in_part_where_rounds_change_much_on_all_data() -> None:
+    outcome = judge({CROWD: timed(4, 4, 7), STAND_IN: timed(4, 4, 7)}, OURS)
+    assert "rounds hardly change with the noise (4.0 without" in outcome.rulings.shape.reason
+
+
+def test_shape_holds_in_part_where_noise_never_adds_a_round() -> None:
     outcome = judge({CROWD: timed(4, 4, 4), STAND_IN: timed(6, 6, 6)}, OURS)
-    assert outcome.verdict == "fails"
-    assert "no more rounds" in outcome.reason
+    assert outcome.rulings.shape.verdict == "partly"
+    assert "slightly more rounds" in outcome.rulings.shape.reason
+    assert outcome.claims["P3-V.C-3"].verdict == "fails"
+
+
+def test_shape_fails_where_noise_saves_many_rounds_everywhere() -> None:
+    outcome = judge({CROWD: timed(9, 4, 4), STAND_IN: timed(9, 4, 4)}, OURS)
+    assert outcome.rulings.shape.verdict == "fails"
+
+
+@pytest.mark.parametrize(("drawing", "verdict"), [(1e-5, "holds"), (1e-3, "partly")])
+def test_drawing_noise_is_negligible_up_to_a_tenth_of_the_time(
+    drawing: float, verdict: str
+) -> None:
+    slow = timed(4, 4, 5, drawing=drawing)
+    assert judge({CROWD: slow, STAND_IN: slow}, OURS).claims["P3-V.C-1"].verdict == verdict

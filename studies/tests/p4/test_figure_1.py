@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sottovoce_studies.p4.figure_1 import SAME, ZEROS, Finding, findings, judge
+from sottovoce_studies.p4.crowds import public, summary
+from sottovoce_studies.p4.figure_1 import ZEROS, Finding, findings, judge
+from sottovoce_studies.study import Outcome
 
 
 def seen(**changes: Any) -> dict[str, Any]:
@@ -28,52 +31,79 @@ def test_the_paper_says_72_percent() -> None:
     assert ZEROS == 0.72
 
 
-def test_the_three_claims_are_each_a_share_above_a_figure() -> None:
-    skewed, zeros, right = findings("x", seen())
+def judged(adult: dict[str, Any] | None = None, web: dict[str, Any] | None = None) -> Outcome:
+    return judge({"Web": web or seen(), "AdultContent": adult or seen()})
+
+
+def test_the_claims_are_each_a_share_above_a_figure() -> None:
+    skewed, zeros, right, rest = findings("x", seen())
     assert (skewed.share, skewed.figure) == (0.8, 0.375)  # 1.5 times a quarter
     assert (zeros.share, zeros.count, zeros.figure) == (0.8, 900, 0.72)
     assert (right.share, right.figure) == (0.75, 0.5)
+    assert rest.share == pytest.approx(0.5)
+    assert rest.figure == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
     ("share", "count", "holds"),
     [(0.8, 900, "yes"), (0.8, 100, "unsure"), (0.64, 900, "no"), (0.72, 10**9, "unsure")],
 )
-def test_a_share_counts_from_three_standard_errors_on(share: float, count: int, holds: str) -> None:
+def test_a_share_of_a_sample_counts_from_three_standard_errors_on(
+    share: float, count: int, holds: str
+) -> None:
     assert Finding("x", "y", share, count, 0.72).holds == holds
 
 
+def test_a_share_of_all_tasks_is_not_a_sample() -> None:
+    assert Finding("x", "y", 0.729, 177, 0.72, whole=True).holds == "yes"
+    assert Finding("x", "y", 0.719, 177, 0.72, whole=True).holds == "no"
+
+
 def test_what_the_paper_says_holds_where_it_is_so() -> None:
-    assert judge({SAME: seen()}).verdict == "holds in shape"
+    outcome = judged()
+    assert outcome.rulings.verdicts == ("holds", "holds", "not claimed")
+    assert {ruling.verdict for ruling in outcome.claims.values()} == {"holds"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "claim", "words"),
     [
-        ({"truth shares": [0.56, 0.2, 0.14, 0.1]}, "truth is 0: 56 %"),
-        ({"correct": 3_000}, "answers are right: 38 %"),
-        ({"answer shares": [0.3, 0.25, 0.25, 0.2]}, "answers are skewed: 30 %"),
+        ({"truth shares": [0.56, 0.2, 0.14, 0.1]}, "P4-VI.B-3", "truth is 0 56.0 %"),
+        ({"correct": 3_000}, "P4-VI.B-4", "answers are right 37.5 %"),
+        ({"answer shares": [0.3, 0.25, 0.25, 0.2]}, "P4-VI.B-2", "answers are skewed 30.0 %"),
     ],
 )
-def test_each_claim_can_fail(changes: dict[str, Any], words: str) -> None:
-    outcome = judge({SAME: seen(**changes)})
-    assert outcome.verdict == "fails"
-    assert words in outcome.reason
+def test_each_claim_can_fail_on_one_dataset_or_on_both(
+    changes: dict[str, Any], claim: str, words: str
+) -> None:
+    one, both = judged(seen(**changes)), judged(seen(**changes), seen(**changes))
+    assert one.claims[claim].verdict == "partly"
+    assert both.claims[claim].verdict == "fails"
+    assert words in one.claims[claim].reason
 
 
 def test_what_too_few_truths_leave_open_is_not_judged() -> None:
-    outcome = judge({SAME: seen(truths=100)})
-    assert outcome.verdict == "cannot be checked"
-    assert "truth is 0" in outcome.reason
+    few = seen(truths=100)
+    assert judged(few, few).rulings.numbers.verdict == "cannot be checked"
 
 
-def test_other_data_than_the_paper_s_refute_nothing() -> None:
-    outcome = judge({"Web": seen(correct=0)})
-    assert outcome.ruling == "cannot be checked: the dataset is not in the cache"
-    assert judge({"Web": seen(correct=0), SAME: seen()}).verdict == "holds in shape"
+def test_without_one_of_the_datasets_nothing_is_said() -> None:
+    outcome = judge({"Web": seen()})
+    assert outcome.rulings.verdicts == ("cannot be checked", "cannot be checked", "not claimed")
+    assert "adult2" in outcome.rulings.numbers.reason
+    assert {ruling.verdict for ruling in outcome.claims.values()} == {"cannot be checked"}
 
 
 def test_a_chart_has_the_shares_of_answers_truths_and_votes() -> None:
-    (chart,) = judge({SAME: seen()}).charts
+    chart, _ = judged().charts
     assert [series.name for series in chart.series] == ["answers", "truths", "majority votes"]
     assert chart.xs() == (0, 1, 2, 3)
+
+
+def test_the_truth_of_more_than_72_percent_of_web_is_the_first_label(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    found = summary(public()["Web"])
+    assert found["truths"] == 177
+    assert found["truth shares"][0] == pytest.approx(129 / 177)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from sottovoce_studies.contests import CONSTANT
-from sottovoce_studies.p4.figure_2 import findings, judge
+from sottovoce_studies.p4.figure_2 import judge, judged
 from sottovoce_studies.p4.sparse_tables import OURS, Found, Place
 from sottovoce_studies.p4.sparse_trials import CLEAN
 
@@ -16,7 +16,9 @@ AS_PUBLISHED: Mapping[str, Mapping[float, tuple[float, ...]]] = {
     "LP": {0.9: (4.0, 3.4, 3.4), 0.5: (3.0, 2.0, 2.0)},
     "RR": {0.9: (3.7, 3.6, 2.0), 0.5: (3.7, 3.4, 1.0)},
     "MF d 2": {0.9: (0.2, 0.2, 0.2), 0.5: (0.2, 0.2, 0.2)},
-    "MF d 10": {0.9: (5.0, 0.2, 0.2), 0.5: (0.5, 0.2, 0.2)},
+    "MF d 1": {0.9: (0.9, 0.2, 0.2), 0.5: (0.9, 0.2, 0.2)},
+    "MF d 10, ridge 0.01": {0.9: (5.0, 0.2, 0.2), 0.5: (0.5, 0.2, 0.2)},
+    "MF d 2, V 0 to 1": {0.9: (0.9, 0.5, 0.4), 0.5: (0.6, 0.4, 0.3)},
     OURS: {0.9: (1.0, 0.1, -0.5), 0.5: (0.1, -0.4, -0.7)},
     CONSTANT: {0.9: (0.1, 0.1, 0.1), 0.5: (0.1, 0.1, 0.1)},
 }
@@ -38,21 +40,37 @@ def made_up(**other: Mapping[float, tuple[float, ...]]) -> Found:
     }
 
 
-def test_the_published_curves_hold_in_shape() -> None:
+def test_the_published_curves_hold_under_the_choice_that_meets_most_statements() -> None:
     outcome = judge(made_up())
-    assert outcome.verdict == "holds in shape"
-    assert "MF d 2" in outcome.reason
-    assert "MF d 10" not in outcome.reason
-    assert "no better than a constant" in outcome.reason
+    assert outcome.rulings.verdicts == ("not claimed", "holds", "fails")
+    assert outcome.rulings.shape.reason == "with MF d 2"
+    assert "never better than the best constant" in outcome.explanation
+    assert [(choice.met, choice.of) for choice in outcome.choices] == [
+        (6, 6),
+        (5, 6),
+        (3, 6),
+        (4, 6),
+    ]
 
 
-def test_a_dimension_that_learns_something_is_not_called_a_constant() -> None:
+def test_the_guarantee_fails_because_mf_has_no_epsilon_for_null() -> None:
+    assert "MF none (Thm. 4)" in judge(made_up()).rulings.guarantee.reason
+
+
+def test_a_choice_that_learns_something_is_not_called_a_constant() -> None:
     good = {0.9: (0.0, 0.0, 0.0), 0.5: (0.0, 0.0, 0.0)}
-    assert "constant" not in judge(made_up(MF_d_2=good)).reason
+    assert "never better" not in judge(made_up(MF_d_2=good)).explanation
 
 
-def test_both_dimensions_may_hold() -> None:
-    assert "MF d 2 and MF d 10" in judge(made_up(MF_d_10=AS_PUBLISHED["MF d 2"])).reason
+def test_a_choice_without_a_minimum_meets_no_statement_about_mf() -> None:
+    found = {
+        place: [{n: x for n, x in trial.items() if n != "MF d 2"} for trial in trials]
+        if place.sparsity == 0.9
+        else trials
+        for place, trials in made_up(MF_d_10=AS_PUBLISHED["MF d 2"]).items()
+    }
+    first = judged(found).choices[0]
+    assert (first.values["dimension"], first.met) == ("2", 3)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +80,20 @@ def test_both_dimensions_may_hold() -> None:
         ("LP", {0.9: (4.0, 3.4, 2.0), 0.5: (3.0, 2.0, 1.0)}, "LP drops"),
         ("LP", {0.9: (4.0, 3.4, 3.4), 0.5: (4.2, 3.5, 3.5)}, "LP changes less"),
         ("RR", {0.9: (3.0, 3.6, 2.0), 0.5: (3.7, 3.4, 1.0)}, "RR keeps falling"),
-        ("MF_d_2", {0.9: (4.5, 0.2, 0.2), 0.5: (4.5, 0.2, 0.2)}, "MF always has the smallest"),
-        ("MF_d_2", {0.9: (0.6, 0.2, 0.2), 0.5: (0.2, 0.2, 0.2)}, "MF is not affected"),
+        ("MF_d_2", {0.9: (4.5, 4.5, 4.5), 0.5: (4.5, 4.5, 4.5)}, "MF always has"),
+        ("MF_d_2", {0.9: (0.6, 0.6, 0.6), 0.5: (0.2, 0.2, 0.2)}, "MF is not affected"),
     ],
 )
-def test_a_curve_that_goes_another_way_makes_the_claim_fail(
+def test_a_curve_that_goes_another_way_is_a_false_statement(
     name: str, curves: Mapping[float, tuple[float, ...]], says: str
 ) -> None:
-    found = made_up(**{name: curves})
-    assert any(each.says.startswith(says) and not each.holds for each in findings(found))
-    assert judge(found).verdict == "fails"
+    outcome = judge(made_up(**{name: curves}))
+    assert outcome.rulings.shape.verdict == "partly"
+    assert says in outcome.rulings.shape.reason
+
+
+def test_claims_of_the_text_have_the_statement_s_verdict() -> None:
+    claims = judge(made_up()).claims
+    assert {ruling.verdict for ruling in claims.values()} == {"holds"}
+    rising = judge(made_up(RR={0.9: (3.0, 3.6, 2.0), 0.5: (3.7, 3.4, 1.0)})).claims
+    assert rising["P4-VI.C-3"].verdict == "fails"

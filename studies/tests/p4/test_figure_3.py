@@ -24,7 +24,9 @@ def made_up(
             "LP": 2 + grows * place.sparsity,
             "RR": 3 + grows * place.sparsity,
             "MF d 2": mf,
-            "MF d 10": mf + 1,
+            "MF d 1": mf + 0.7,
+            "MF d 10, ridge 0.01": mf + 1,
+            "MF d 2, V 0 to 1": mf + 0.8,
             OURS: 0.1,
             CONSTANT: 0.0,
         }
@@ -35,29 +37,39 @@ def made_up(
     return found
 
 
-def test_small_changes_around_0_only_are_no_prediction() -> None:
+def test_curves_as_in_the_text_hold_even_if_its_reason_is_false() -> None:
     outcome = judge(made_up())
-    assert outcome.verdict == "fails"
-    assert "truths are around 0" in outcome.reason
-    assert "4.2" in outcome.reason
+    assert outcome.rulings.verdicts == ("holds", "holds", "fails")
+    assert outcome.claims["P4-VI.C-8"].verdict == "fails"
+    assert "4.2" in outcome.claims["P4-VI.C-8"].reason
+    assert outcome.claims["P4-V-10"].verdict == "partly"
 
 
-def test_small_changes_wherever_truths_lie_hold() -> None:
+def test_small_changes_wherever_truths_lie_are_a_prediction() -> None:
     outcome = judge(made_up(elsewhere=0.3))
-    assert outcome.verdict == "holds in shape"
-    assert outcome.reason == "with MF d 2"
+    assert outcome.claims["P4-VI.C-8"].verdict == "holds"
+    assert outcome.claims["P4-V-10"].verdict == "holds"
 
 
 def test_a_change_above_the_printed_figure_fails() -> None:
     assert MOST == 0.5
-    outcome = judge(made_up(most=0.6, elsewhere=0.3))
-    assert outcome.verdict == "fails"
-    assert "never above 0.5" in outcome.reason
+    outcome = judge(made_up(most=0.6))
+    assert outcome.rulings.verdicts[:2] == ("fails", "holds")
+    assert "at most 0.6" in outcome.rulings.numbers.reason
 
 
-def test_a_change_that_moves_with_sparsity_fails() -> None:
-    assert "insensitive" in judge(made_up(most=0.4, span=0.3, elsewhere=0.3)).reason
+def test_a_change_that_moves_with_sparsity_is_not_insensitive() -> None:
+    shape = judge(made_up(most=0.4, span=0.3)).rulings.shape
+    assert (shape.verdict, "insensitive" in shape.reason) == ("partly", True)
 
 
-def test_others_that_do_not_grow_with_sparsity_make_the_claim_fail() -> None:
-    assert "LP grows" in judge(made_up(elsewhere=0.3, grows=0.0)).reason
+def test_others_that_do_not_grow_with_sparsity_are_named() -> None:
+    outcome = judge(made_up(grows=0.0))
+    assert "LP grows" in outcome.rulings.shape.reason
+    assert outcome.claims["P4-VI.C-9"].verdict == "fails"
+
+
+def test_words_and_verdict_agree() -> None:
+    outcome = judge(made_up(most=0.6))
+    assert "False: MF is never above 0.5" in outcome.explanation.replace("false", "False")
+    assert "true: MF is never above" not in outcome.explanation

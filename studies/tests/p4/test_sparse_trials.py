@@ -16,21 +16,24 @@ from sottovoce.model import Domain, Reports, Unit
 from sottovoce.planning.pipelines import Pipeline
 from sottovoce.planning.trials import trial_seed
 from sottovoce_studies.contests import CONSTANT
-from sottovoce_studies.p4.crowds import GoldAnswers
+from sottovoce_studies.p4.crowds import GoldAnswers, Scored
+from sottovoce_studies.p4.factorization import MF
 from sottovoce_studies.p4.sparse_trials import (
     CLEAN,
-    MF,
-    PAPERS,
+    LP,
+    NARROW,
+    RR,
     TWO_LAYER,
     crowd,
     maes,
+    maes_and_means,
     ours,
     policy_at,
     reports_of,
 )
 
 TEN = Domain.ordinal(range(10))
-ALL = (*PAPERS, TWO_LAYER, ours())
+ALL = (LP, RR, TWO_LAYER, NARROW, ours())
 
 
 @pytest.mark.parametrize("pair", ALL, ids=lambda pair: pair.name)
@@ -47,7 +50,7 @@ def test_reports_are_those_of_the_public_function(pair: Pipeline) -> None:
 
 def test_errors_are_mean_distances_to_the_truth() -> None:
     source = crowd(60, 30, 0.5)
-    found = maes(source, 10, 2.0, PAPERS[:2], 4, 1)
+    found = maes(source, 10, 2.0, (LP, RR), 4, 1)
     answers, truths = source.draw(trial_seed(1, 0, 4))
     clean = infer(answers.as_numbers(), "inverse-deviation").truths
     assert found[CLEAN] == pytest.approx(np.abs(clean - truths).mean())
@@ -89,6 +92,36 @@ def test_two_layer_is_randomised_response_at_an_epsilon_of_each_worker() -> None
     # Uniform from 0 to 2: mean 1 within six standard errors.
     assert epsilons.mean() == pytest.approx(1.0, abs=6 * 2 / math.sqrt(12 * 20_000))
     assert 0 < epsilons.min() < epsilons.max() < 2
+
+
+def test_a_narrow_range_of_budgets_has_the_same_mean() -> None:
+    drawn = mechanism_of(policy_at(NARROW, TEN, 1.0, 20)).draw(20_000, SeededRandomness(3))
+    assert drawn is not None
+    other = drawn.values / 2**64
+    epsilons = np.log((1 - 10 * other) / other)
+    assert epsilons.mean() == pytest.approx(1.0, abs=6 / math.sqrt(12 * 20_000))
+    assert 0.5 < epsilons.min() < epsilons.max() < 1.5
+
+
+def test_the_means_of_inferred_truths_go_with_the_errors() -> None:
+    source = crowd(60, 30, 0.5)
+    both = maes_and_means(source, 10, 2.0, (LP, RR), 4, 1)
+    assert both["maes"] == maes(source, 10, 2.0, (LP, RR), 4, 1)
+    answers, _ = source.draw(trial_seed(1, 0, 4))
+    clean = infer(answers.as_numbers(), "inverse-deviation").truths
+    assert both["means"][CLEAN] == pytest.approx(clean.mean())
+
+
+def test_labels_in_their_order_are_scores() -> None:
+    class Labels:
+        def draw(self, seed: int) -> tuple[Reports, np.ndarray]:
+            domain = Domain.categorical(["1", "2", "3"])
+            return Reports.of([0, 1], [0, 0], [0, 2], domain=domain), np.array([0])
+
+    answers, truths = Scored(Labels()).draw(0)
+    assert answers.domain == Domain.ordinal(range(5))
+    assert answers.value.tolist() == [0, 2]
+    assert truths.tolist() == [0]
 
 
 def test_mf_of_a_small_dimension_reports_about_nothing() -> None:

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.live.attack.binary_vectors import MOST_RANK, binary_vectors
-from sottovoce.live.attack.integer_span import PRIME, Integers, Span, completed, reduced, span_of
+from sottovoce.live.attack.bounded_vectors import MOST_SUMS, bounded_vectors
+from sottovoce.live.attack.integer_span import (
+    PRIME,
+    Integers,
+    Span,
+    completed,
+    reduced,
+    span_of,
+    within,
+)
 
 
 def matrix(seed: int, rows: int, columns: int, most: int) -> Integers:
@@ -44,36 +52,53 @@ def test_large_totals_are_exact() -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 5))
-def test_all_binary_vectors_of_a_span_are_found(seed: int, rank: int) -> None:
+def test_all_vectors_of_a_span_within_bounds_are_found(seed: int, rank: int) -> None:
     bits = matrix(seed, rank, 10, 2)
     mixed = matrix(seed + 1, rank, rank, 50) @ bits
+    most, least = matrix(seed + 2, 1, 10, 3)[0], np.zeros(10, np.int64)
+    least[:2] = most[:2] // 2
     span = span_of(mixed)
-    found = binary_vectors(span)
+    found = bounded_vectors(span, most, least)
     assert found is not None
     expected = set()
-    for choice in itertools.product((0, 1), repeat=span.rank):
+    for choice in itertools.product(range(3), repeat=span.rank):
         vector = np.array(choice) @ span.basis % PRIME
-        if vector.max(initial=0) <= 1 and vector.any():
+        if (vector <= most).all() and (vector >= least).all():
             expected.add(tuple(vector.tolist()))
-    assert {tuple(row) for row in found.astype(int).tolist()} == expected
+    assert set(map(tuple, found.tolist())) == expected
 
 
 def test_a_rank_of_thirty_six_is_searched() -> None:
     bits = matrix(5, 36, 80, 2)
-    found = binary_vectors(span_of(bits))
+    found = bounded_vectors(span_of(bits), np.ones(80, np.int64))
     assert found is not None
-    assert {row.tobytes() for row in bits.astype(bool)} <= {row.tobytes() for row in found}
+    assert {row.tobytes() for row in bits} <= {row.tobytes() for row in found}
 
 
-def test_what_holds_every_vector_tells_nothing() -> None:
-    assert binary_vectors(span_of(np.eye(5, dtype=np.int64))) is None
-    many = np.concatenate([np.eye(12, dtype=np.int64), np.eye(12, dtype=np.int64)], axis=1)
-    assert binary_vectors(span_of(many)) is None
+def test_more_vectors_than_the_limit_are_not_listed() -> None:
+    span = span_of(np.eye(5, dtype=np.int64))
+    ones = np.ones(5, np.int64)
+    assert bounded_vectors(span, ones, limit=31) is None
+    every = bounded_vectors(span, ones, limit=32)
+    assert every is not None
+    assert len(every) == 32
 
 
 def test_a_rank_beyond_the_search_is_not_begun() -> None:
-    size = MOST_RANK + 1
-    assert binary_vectors(span_of(matrix(1, size, 2 * size, 2))) is None
+    size = 2 * MOST_SUMS.bit_length()
+    span = span_of(matrix(1, size, 2 * size, 2))
+    assert bounded_vectors(span, np.ones(2 * size, np.int64)) is None
+
+
+@given(st.integers(0, 10**6))
+def test_a_restricted_span_has_every_vector_that_vanishes_elsewhere(seed: int) -> None:
+    bits = matrix(seed, 4, 9, 2)
+    bits[:2, 5:] = 0
+    places = np.arange(9) < 5
+    own = within(span_of(bits), places)
+    assert not own.basis[:, 5:].any()
+    assert own.rank == 4 - min(4, span_of(bits[:, 5:]).rank) - (4 - span_of(bits).rank)
+    assert span_of(np.concatenate([own.basis, bits[:2]])).rank == own.rank
 
 
 @given(st.integers(0, 10**6))
@@ -103,7 +128,8 @@ def test_a_span_is_completed_from_a_few_of_its_vectors() -> None:
     assert span.rank == 3
     found = completed(span, 12)
     assert found is not None
-    assert same(found, whole)
+    assert found.clear
+    assert same(found.span, whole)
 
 
 def test_what_is_whole_is_not_completed() -> None:

@@ -36,7 +36,7 @@ def test_every_label_of_every_worker_comes_out() -> None:
     answers = crowd(8)
     recovery = attacked(answers, scale=10**10)
     score = recovery.score(answers)
-    assert (recovery.found.outcome, recovery.found.rank, recovery.found.needed) == ("all", 9, 9)
+    assert (recovery.outcome, recovery.rank, recovery.needed) == ("all", 9, 9)
     assert recovery.reproduced
     assert (score.exact, score.right, score.answers) == (8, 8 * TASKS, 8 * TASKS)
 
@@ -44,7 +44,7 @@ def test_every_label_of_every_worker_comes_out() -> None:
 def test_every_label_comes_out_under_its_workers_name() -> None:
     answers = crowd(8, 0.7)
     recovery = attacked(answers, scale=10**14)
-    assert (recovery.found.rank, recovery.found.needed) == (16, 16)
+    assert (recovery.rank, recovery.needed) == (16, 16)
     assert recovery.linked == tuple(map(str, range(8)))
     assert recovery.score(answers).owned == 8
 
@@ -73,7 +73,7 @@ def test_few_rounds_hide_nothing_at_the_papers_scale() -> None:
     """Rank 4 of 21: the rest follows from short relations between tasks."""
     answers = crowd(20)
     recovery = attacked(answers, rounds=1)
-    assert (recovery.found.rank, recovery.found.needed) == (4, 21)
+    assert (recovery.rank, recovery.needed) == (4, 21)
     assert recovery.score(answers).exact == 20
 
 
@@ -106,18 +106,59 @@ def test_a_worker_that_falls_silent_is_found_all_the_same() -> None:
     assert recovery.reproduced is None
 
 
-def test_who_answered_a_task_twice_is_not_taken_apart_and_hides_nobody_else() -> None:
-    answers = crowd(5, 0.7)
-    doubled = Reports.of(
-        np.append(answers.worker, answers.worker[:9]),
-        np.append(answers.task, answers.task[:9]),
-        np.append(answers.value, 1 - answers.value[:9]),
+def doubled(answers: Reports, rows: int) -> Reports:
+    """The first answers are given again, with the other label."""
+    return Reports.of(
+        np.append(answers.worker, answers.worker[:rows]),
+        np.append(answers.task, answers.task[:rows]),
+        np.append(answers.value, 1 - answers.value[:rows]),
         domain=answers.domain, tasks=answers.tasks,
     )  # fmt: skip
-    recovery = attacked(doubled)
+
+
+def test_who_answered_a_task_twice_is_found_with_everybody_else() -> None:
+    answers = doubled(crowd(5, 0.7), 9)
+    recovery = attacked(answers)
     assert recovery.transcript.terms.repeats == 2
-    assert recovery.linked == ("1", "2", "3", "4")
-    assert recovery.score(answers).owned == 4
+    assert recovery.linked == ("0", "1", "2", "3", "4")
+    assert recovery.score(answers).owned == 5
+    assert recovery.score(answers).right == len(answers)
+
+
+def test_a_label_that_was_given_twice_has_two_rows() -> None:
+    answers = doubled(crowd(5, 0.7), 9)
+    assert len(attacked(answers).table()["label"]) == len(answers)
+
+
+def test_repeats_are_not_taken_apart_where_it_is_not_known_who_repeated_what() -> None:
+    recovery = attacked(doubled(crowd(5, 0.7), 9), assignments=False)
+    assert (recovery.groups, recovery.leaks) == ((), ())
+    assert recovery.certain == recovery.unanimous_labels
+
+
+def test_each_worker_has_one_column_left_where_all_are_known() -> None:
+    answers = crowd(8, 0.7)
+    leaks = attacked(answers).leaks
+    assert [leak.worker for leak in leaks] == [str(number) for number in range(8)]
+    assert {leak.candidates for leak in leaks} == {1}
+    assert sum(leak.certain for leak in leaks) == len(answers)
+
+
+def test_workers_with_the_same_tasks_have_all_their_columns_left() -> None:
+    answers = crowd(8)
+    recovery = attacked(answers, assignments=False)
+    assert {leak.candidates for leak in recovery.leaks} == {8}
+    assert {leak.worker for leak in recovery.leaks} == {None}
+    assert recovery.score(answers).certain == recovery.certain < len(answers)
+
+
+def test_labels_are_certain_where_columns_are_not_counted() -> None:
+    """Too little was opened, and only unanimous tasks give labels away."""
+    answers = crowd(8, 0.5)
+    recovery = attacked(answers, mode="log_odds", scale=1, rounds=1)
+    assert {leak.candidates for leak in recovery.leaks} == {None}
+    score = recovery.score(answers)
+    assert 0 < recovery.unanimous_labels == score.certain == score.certain_right
 
 
 def test_labels_that_do_not_give_every_total_again_are_not_claimed() -> None:
@@ -127,7 +168,7 @@ def test_labels_that_do_not_give_every_total_again_are_not_claimed() -> None:
     *opened, last = run.transcript.opened
     doubled = OpenedSum(2 * last.totals, last.workers)
     recovery = recover_labels(replace(run.transcript, opened=(*opened, doubled)))
-    assert (recovery.found.outcome, recovery.columns, recovery.reproduced) == ("none", 0, None)
+    assert (recovery.outcome, recovery.columns, recovery.reproduced) == ("none", 0, None)
 
 
 def test_the_order_of_a_workers_answers_hides_nothing_at_the_largest_scale() -> None:
@@ -147,12 +188,12 @@ def test_the_table_has_every_label_that_was_found() -> None:
 
 
 def test_unanimous_tasks_are_in_the_table_where_no_column_is() -> None:
-    rows = {"worker": list("aaabbbccc"), "task": list("123123123"), "answer": list("ynyyynyyn")}
-    recovery = attacked(rows, mode="log_odds", scale=1, rounds=1)
-    assert (recovery.columns, recovery.unanimous, recovery.unanimous_labels) == (0, 1, 3)
+    answers = crowd(5, 0.7)
+    recovery = attacked(answers, mode="log_odds", scale=1, rounds=1, assignments=False)
+    assert (recovery.columns, recovery.unanimous > 0) == (0, True)
     table = recovery.table()
-    assert table["worker"].tolist() == ["everybody who answered"]
-    assert (table["task"].tolist(), table["label"].tolist()) == (["1"], ["y"])
+    assert set(table["worker"].tolist()) == {"everybody who answered"}
+    assert len(table["task"]) == recovery.unanimous
 
 
 def test_labels_are_not_in_a_repr() -> None:

@@ -70,21 +70,46 @@ def test_noise_is_no_better_than_guessing(call: Run, answers: Path) -> None:
     assert "the guarantee bounds the privacy loss" in done.stdout
 
 
-def few(folder: Path, text: str) -> Path:
-    """Three workers and as many tasks: what each says, one letter a task."""
-    file = folder / "few.csv"
-    lines = [f"w{place // 3},t{place % 3},{said}" for place, said in enumerate(text)]
-    file.write_text("\n".join(["worker,task,answer", *lines]) + "\n")
+def coarse(answers: Path) -> Path:
+    """A transcript of one round with the smallest scale, without assignments."""
+    run = simulate_private_em(str(answers), suite="plain", mode="log_odds", scale=1, rounds=1)
+    file = answers.with_name("coarse.json")
+    file.write_text(run.transcript.text())
     return file
 
 
-def test_what_too_few_tasks_hide_is_not_promised_to_be_hidden(call: Run, tmp_path: Path) -> None:
-    file = written(few(tmp_path, "ynyyynyyn"), "as_published")
-    done = call("sealed", "attack", str(file))
+def test_what_little_hides_is_not_promised_to_be_hidden(call: Run, answers: Path) -> None:
+    done = call("sealed", "attack", str(coarse(answers)))
     assert done.returncode == 0, done.stderr
-    assert "Recovered: the labels of 0 of 3 workers." in done.stdout
-    assert "Unanimous tasks: 1; the counts of the first round reveal all 3" in done.stdout
-    assert "Too few tasks for this attack; that is no guarantee" in done.stdout
+    assert "as in P2." in done.stdout
+    assert "Recovered: the labels of 0 of 5 workers." in done.stdout
+    assert "that is no guarantee" in done.stdout
+
+
+def test_a_certain_label_is_better_than_guessing(call: Run, answers: Path) -> None:
+    """Unanimous labels are what the published truth says too."""
+    done = call("sealed", "attack", str(coarse(answers)), "--answers", str(answers))
+    assert done.returncode == 0, done.stderr
+    assert "those of unanimous tasks" in done.stdout
+    assert "no better than guessing" not in done.stdout
+
+
+def test_each_worker_has_a_line_with_its_candidate_columns(call: Run, answers: Path) -> None:
+    done = call("sealed", "attack", str(written(answers, "as_published")))
+    assert done.returncode == 0, done.stderr
+    assert "a server that knows who was given which tasks" in done.stdout
+    total = f"{len(rows()):,} of {len(rows()):,}"
+    assert f"1 for 5 workers, more for 0, not counted for 0. Certain labels: {total}" in done.stdout
+    own = len([row for row in rows() if row[0] == "w3"])
+    assert ["w3", str(own), "1", str(own)] in [line.split() for line in done.stdout.splitlines()]
+
+
+def test_candidate_columns_are_in_the_json(call: Run, answers: Path) -> None:
+    done = call("sealed", "attack", str(written(answers, "as_published")), "--json")
+    found = json.loads(done.stdout)
+    assert found["assignments_known"] is True
+    assert [each["columns"] for each in found["candidates"]] == [1] * 5
+    assert found["labels_certain"] == len(rows())
 
 
 def test_labels_go_to_a_file(call: Run, answers: Path) -> None:

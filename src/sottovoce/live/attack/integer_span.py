@@ -44,6 +44,9 @@ MOST_TASKS = 160
 SPARE = 20
 """Tasks that all groups share in addition to the rank, so that every worker differs in them."""
 
+JUMP = 2.0
+"""How much longer than all relations the next vector must be."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
@@ -145,11 +148,35 @@ def _kernel() -> Callable[[Integers, FloatArray, FloatArray, int], None]:
     return run
 
 
-def completed(span: Span, needed: int) -> Span | None:
-    """A span that contains the given one and is orthogonal to short relations, or None.
+def within(span: Span, places: npt.NDArray[np.bool_]) -> Span:
+    """The vectors of a span that vanish at all other places.
 
-    Its rank is `needed`, or a little more if workers agree on the shared tasks.
+    >>> within(span_of(np.array([[1, 1, 0], [0, 1, 1]])), np.array([True, False, True])).basis[0, 0]
+    np.int64(1)
     """
+    inside, outside = np.flatnonzero(places), np.flatnonzero(~places)
+    moved = span_of(span.basis[:, np.append(outside, inside)])
+    kept = moved.pivots >= len(outside)
+    basis = np.zeros((int(kept.sum()), len(places)), np.int64)
+    basis[:, inside] = moved.basis[kept, len(outside) :]
+    return Span(basis, inside[moved.pivots[kept] - len(outside)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completion:
+    """A span that contains a given one and is orthogonal to short relations.
+
+    `size` is the largest sum of the entries of a relation, in size. If `clear`, all other vectors
+    are clearly longer than the relations, so no relation was left out.
+    """
+
+    span: Span
+    size: int
+    clear: bool
+
+
+def completed(span: Span, needed: int) -> Completion | None:
+    """The completion of a span to the rank `needed`, or a little more; None if it is whole."""
     tasks = span.basis.shape[1]
     if not span.rank < needed < tasks:
         return None
@@ -159,12 +186,38 @@ def completed(span: Span, needed: int) -> Span | None:
     room = max(MOST_TASKS - len(base), 1)
     starts = range(0, max(len(rest), 1), room)
     groups = (np.append(base, rest[start : start + room]) for start in starts)
-    found = np.concatenate([_relations(span, group, needed) for group in groups])
-    whole = _orthogonal(span_of(found), tasks)
-    return whole if whole.rank > span.rank else None
+    found = [_relations(span, group, needed) for group in groups]
+    relations = np.concatenate([each for each, _ in found])
+    whole = orthogonal(relations)
+    size = int(np.abs(relations).sum(axis=1).max(initial=0))
+    clear = all(clear for _, clear in found)
+    return Completion(whole, size, clear) if whole.rank > span.rank else None
 
 
-def _relations(span: Span, chosen: Integers, needed: int) -> Integers:
+def orthogonal(vectors: Integers) -> Span:
+    """A basis of the vectors that are orthogonal to the given ones (rows)."""
+    span, length = span_of(vectors), vectors.shape[1]
+    free = np.setdiff1d(np.arange(length), span.pivots)
+    basis = np.zeros((len(free), length), np.int64)
+    basis[np.arange(len(free)), free] = 1
+    basis[:, span.pivots] = -span.basis[:, free].T % PRIME
+    return Span(basis, free)
+
+
+def shortest(basis: Integers, most: int) -> tuple[Integers, bool]:
+    """Up to `most` shortest vectors of a lattice, and whether the next one is clearly longer."""
+    rows = reduced(basis)
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
+    jumps = lengths[1:] / np.maximum.accumulate(lengths)[:-1]
+    count = min(most, len(jumps))
+    if count < 1:
+        return rows[:0], False
+    last = int(jumps[:count].argmax())
+    clear = bool(jumps[last] > JUMP)
+    return (rows[: last + 1], True) if clear else (rows[:count], False)
+
+
+def _relations(span: Span, chosen: Integers, needed: int) -> tuple[Integers, bool]:
     """The shortest vectors over the chosen tasks that are orthogonal to the span, mod the prime.
 
     All of them, if the tasks have the needed rank. The pivots are the first of the tasks.
@@ -175,15 +228,7 @@ def _relations(span: Span, chosen: Integers, needed: int) -> Integers:
     lattice[rank:, rank:] = np.eye(free, dtype=np.int64)
     values = -span.basis[:, chosen[rank:]].T % PRIME
     lattice[rank:, :rank] = np.where(values > PRIME // 2, values - PRIME, values)
-    relations = np.zeros((len(chosen) - needed, span.basis.shape[1]), np.int64)
-    relations[:, chosen] = reduced(lattice)[: len(chosen) - needed]
-    return relations
-
-
-def _orthogonal(span: Span, length: int) -> Span:
-    """A basis of the vectors orthogonal to a span."""
-    free = np.setdiff1d(np.arange(length), span.pivots)
-    basis = np.zeros((len(free), length), np.int64)
-    basis[np.arange(len(free)), free] = 1
-    basis[:, span.pivots] = -span.basis[:, free].T % PRIME
-    return Span(basis, free)
+    short, clear = shortest(lattice, len(chosen) - needed)
+    relations = np.zeros((len(short), span.basis.shape[1]), np.int64)
+    relations[:, chosen] = short
+    return relations, clear

@@ -15,11 +15,17 @@ from itertools import groupby
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sottovoce.errors import UsageError
-from sottovoce.live.attack.binary_vectors import MOST_RANK, Bits, binary_vectors
+from sottovoce.live.attack.bounded_vectors import bounded_vectors
 from sottovoce.live.attack.integer_span import Integers, Span, completed, span_of
+
+Bits: TypeAlias = npt.NDArray[np.bool_]
+
+MOST_RANK = 44
+"""The largest rank of the search for vectors of zeros and ones."""
 
 NONE = -1
 """The code of a missing or unknown label."""
@@ -61,6 +67,18 @@ class Observed:
         return self.assigned if exact and len(self.assigned) == self.workers else None
 
     @property
+    def span(self) -> Span:
+        """The span of the vectors and, if known, of the assignments."""
+        if self.told is None:
+            return span_of(self.vectors)
+        return span_of(np.concatenate([self.told.astype(np.int64), self.vectors]))
+
+    @property
+    def rank(self) -> int:
+        """The rank of everything that is known."""
+        return self.span.rank
+
+    @property
     def needed(self) -> int:
         """The rank at which all indicators are in the span: J (K - 1), plus that of the assignment.
 
@@ -83,16 +101,12 @@ class Recovered:
 
     `outcome` says whether all columns were found, some or none: too little may have been opened,
     the rank may be too large for the search ("too large"), or there may be too many vectors of
-    zeros and ones ("too many"). `unanimous` has the label of each task on which all workers agree,
-    otherwise -1.
+    zeros and ones ("too many").
     """
 
-    rank: int
-    needed: int
     outcome: RecoveryOutcome
     columns: Integers = field(repr=False)
     owners: tuple[int | None, ...] = field(repr=False)
-    unanimous: Integers = field(repr=False)
 
 
 def recover(observed: Observed) -> Recovered:
@@ -102,19 +116,12 @@ def recover(observed: Observed) -> Recovered:
     >>> counts = np.stack([3 - answers.sum(0), answers.sum(0)], 1)
     >>> opened = np.array([[31, 27, 45], [12, 50, 33]]) @ answers
     >>> found = recover(Observed(np.concatenate([counts.T, opened]), counts, 2, 3))
-    >>> found.outcome, found.rank, found.needed, sorted(map(tuple, found.columns.tolist()))
-    ('all', 4, 4, [(0, 0, 0, 1, 1, 1), (0, 0, 1, 1, 1, 0), (0, 1, 0, 1, 0, 0)])
+    >>> found.outcome, sorted(map(tuple, found.columns.tolist()))
+    ('all', [(0, 0, 0, 1, 1, 1), (0, 0, 1, 1, 1, 0), (0, 1, 0, 1, 0, 0)])
     """
-    known, tasks = observed.told, observed.vectors.shape[1]
-    vectors = observed.vectors
-    if known is not None:
-        # The assignment gives these vectors of the span.
-        vectors = np.concatenate([known.astype(np.int64), vectors])
-    span = span_of(vectors)
-    columns, outcome = _columns(observed, span, known)
-    agreed = np.full(tasks, NONE) if observed.counts is None else unanimous(observed.counts)
+    columns, outcome = _columns(observed, observed.span, observed.told)
     columns, owners = _owned(columns, observed.assigned)
-    return Recovered(span.rank, observed.needed, outcome, columns, owners, agreed)
+    return Recovered(outcome, columns, owners)
 
 
 def candidates(vectors: Bits, counts: Integers, assigned: Bits | None) -> list[Column]:
@@ -235,7 +242,7 @@ def _columns(
     chosen = _explaining(observed, possible)
     if chosen is None and observed.counts is not None and needed <= MOST_RANK:
         if (whole := completed(span, needed)) is not None:
-            chosen = _explaining(observed, _possible(observed, whole, known))
+            chosen = _explaining(observed, _possible(observed, whole.span, known))
     if chosen is not None:
         return _coded(chosen, tasks), "all"
     some = distinct(possible or [], _most(observed), _room(observed))
@@ -249,8 +256,12 @@ def _columns(
 
 def _possible(observed: Observed, span: Span, known: Bits | None) -> list[Column] | None:
     """Every possible column in a span; None if there are too many."""
-    listed = binary_vectors(span)
-    return None if listed is None else candidates(listed, _most(observed), known)
+    if span.rank > MOST_RANK or span.rank == span.basis.shape[1]:
+        return None
+    listed = bounded_vectors(span, np.ones(span.basis.shape[1], np.int64))
+    if listed is None:
+        return None
+    return candidates(listed[listed.any(axis=1)].astype(np.bool_), _most(observed), known)
 
 
 def _explaining(observed: Observed, possible: list[Column] | None) -> list[Column] | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,11 +17,13 @@ from scipy.optimize import linear_sum_assignment
 
 from sottovoce.api.input_output import read
 from sottovoce.errors import DataError
-from sottovoce.live.attack.recovery import NONE, Observed, Recovered, recover
-from sottovoce.model import label_text
+from sottovoce.live.attack.candidate_columns import Group, View, narrowed
+from sottovoce.live.attack.contributions import Contributions
+from sottovoce.live.attack.recovery import NONE, Observed, RecoveryOutcome, recover, unanimous
+from sottovoce.model import Reports, label_text
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.contributor import EMContributor
-from sottovoce.securesum.em.planner import codec_of, planner_of
+from sottovoce.securesum.em.planner import EMPlanner, codec_of, planner_of
 from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
@@ -39,9 +41,10 @@ EVERYBODY = "everybody who answered"
 class RecoveryScore:
     """Out of `answers` labels: `right` by the attack, `guessed` by the published truths.
 
-    The attack gives the labels of its columns, and the published truth where it has none. Columns
-    without an owner count for the worker they fit best. `exact` columns are right in every label,
-    and `owned` of those also have the right owner.
+    The attack gives the labels of its columns, then those that are certain, and the published
+    truth where it has none. Columns without an owner count for the worker they fit best. `exact`
+    columns are right in every label, and `owned` of those also have the right owner. `certain`
+    labels are claimed to be known for sure, and `certain_right` of them are right.
     """
 
     answers: int
@@ -49,55 +52,51 @@ class RecoveryScore:
     guessed: int
     exact: int
     owned: int
+    certain: int
+    certain_right: int
 
 
-def label_matrix(answers: Any, terms: EMTerms) -> tuple[list[str], Integers]:
-    """The workers of a table, and their labels (workers, tasks) by the codes of the terms."""
-    table = read(answers)
+@dataclass(frozen=True, slots=True)
+class WorkerLeak:
+    """What is left open about one worker with `answers` answers.
+
+    Its true column is among `candidates` columns; None if they were not counted. `certain` labels
+    are the same in all of them. `worker` is None if the names are unknown.
+    """
+
+    worker: str | None
+    answers: int
+    candidates: int | None
+    certain: int
+
+
+def label_counts(answers: Any, terms: EMTerms) -> tuple[list[str], Integers]:
+    """The workers of a table, and how often (workers, tasks, labels) each gave each label."""
+    if isinstance(answers, Reports) or terms.repeats == 1:
+        table = read(answers)
+    else:
+        table = read(answers, repeats="keep")
     if table.domain.is_numeric:
         raise DataError("these answers are numbers, but a private EM needs labels")
     tasks = _codes(map(str, table.tasks), terms.tasks, "task")
     labels = _codes(map(label_text, table.domain.labels), terms.labels, "label")
-    given = np.full((len(table.workers), len(terms.tasks)), NONE, np.int64)
-    given[table.worker, tasks[table.task]] = labels[table.value.astype(np.int64)]
+    given = np.zeros((len(table.workers), len(terms.tasks), len(terms.labels)), np.int64)
+    np.add.at(given, (table.worker, tasks[table.task], labels[table.value.astype(np.int64)]), 1)
     return [str(worker) for worker in table.workers], given
 
 
-def scored(
-    given: Integers, columns: Integers, owners: Sequence[int | None], truths: Integers
-) -> RecoveryScore:
-    """The score of columns (columns, tasks) against the labels given (workers, tasks).
-
-    An owner is a row of the given labels, -1 for a missing worker, None if unknown.
-    """
-    said = np.broadcast_to(truths, given.shape).copy()
-    guessed = int((said == given).sum())
-    free = [place for place, owner in enumerate(owners) if owner is None]
-    exact = owned = 0
-    for place, owner in {
-        **dict(enumerate(owners)),
-        **_fitted(given, columns, free, owners),
-    }.items():
-        if owner is None or owner == NONE:
-            continue
-        same = bool((given[owner] == columns[place]).all())
-        exact, owned = exact + same, owned + (same and owners[place] is not None)
-        said[owner] = np.where(columns[place] == NONE, said[owner], columns[place])
-    return RecoveryScore(
-        int((given != NONE).sum()), int((said == given).sum()), guessed, exact, owned
-    )
-
-
 def _fitted(
-    given: Integers, columns: Integers, free: Sequence[int], owners: Sequence[int | None]
-) -> dict[int, int]:
-    """Assign each column without an owner to the best-fitting worker without a column."""
+    given: Integers, columns: Integers, owners: Sequence[int | None]
+) -> dict[int, int | None]:
+    """The owner of each column; those without one get the best-fitting worker left."""
+    free = [place for place, owner in enumerate(owners) if owner is None]
     rows = np.setdiff1d(np.arange(len(given)), [owner for owner in owners if owner is not None])
-    agreeing = np.array([(given[rows] == columns[place]).sum(axis=1) for place in free])
-    if not agreeing.size:
-        return {}
-    chosen, row = linear_sum_assignment(-agreeing)
-    return {free[int(place)]: int(rows[at]) for place, at in zip(chosen, row, strict=True)}
+    fit = np.array([np.minimum(given[rows], columns[place]).sum(axis=(1, 2)) for place in free])
+    if not fit.size:
+        return dict(enumerate(owners))
+    chosen, row = linear_sum_assignment(-fit)
+    best = {free[int(place)]: int(rows[at]) for place, at in zip(chosen, row, strict=True)}
+    return {**dict(enumerate(owners)), **best}
 
 
 def _codes(names: Any, known: Sequence[str], what: str) -> Integers:
@@ -113,76 +112,146 @@ def _codes(names: Any, known: Sequence[str], what: str) -> Integers:
 class Recovery:
     """The result of the attack.
 
-    `found` has the columns of labels and their owners among `names`. `reproduced` is True if they
-    reproduce every total of every round exactly: they are then the answers, even if their workers
-    are unknown. It is None if that is unknown: columns are missing, a worker dropped out, or the
-    scale is so large that the last digits depend on the order of a worker's answers. `truths` are
-    the codes of the private EM's truths, which anyone can use as a guess of the labels.
+    `labels` (columns, tasks, labels) counts the labels of each column that was found, and `owners`
+    has the worker of each among `names`, or None. `groups` has the candidate columns of all
+    workers; it is empty if the attacker does not know who answered which tasks. `outcome` says
+    whether all columns were found, some, or why none. `rank` is that of everything the attacker
+    knows, and `needed` the rank at which the span of all labels is known.
+
+    `reproduced` is True if the columns reproduce every total of every round exactly. It is None if
+    that is unknown: columns are missing, a worker dropped out, or the scale is so large that the
+    last digits depend on the order of a worker's answers. `truths` are the codes of the private
+    EM's truths, which anyone can use as a guess of the labels.
     """
 
     transcript: Transcript = field(repr=False)
-    found: Recovered
     names: tuple[str, ...]
+    rank: int
+    needed: int
+    outcome: RecoveryOutcome
+    labels: Integers = field(repr=False)
+    owners: tuple[int | None, ...] = field(repr=False)
+    groups: tuple[Group, ...] = field(repr=False)
+    agreed: Integers = field(repr=False)
     truths: Integers = field(repr=False)
     reproduced: Literal[True] | None
 
     @property
     def columns(self) -> int:
         """The number of workers whose labels were found."""
-        return len(self.found.columns)
+        return len(self.labels)
 
     @property
     def linked(self) -> tuple[str, ...]:
         """The names of workers whose labels were found and linked to them."""
-        return tuple(self.names[owner] for owner in self.found.owners if owner is not None)
+        return tuple(self.names[owner] for owner in self.owners if owner is not None)
 
     @property
     def unanimous(self) -> int:
         """The number of unanimous tasks, whose counts alone reveal all labels."""
-        return int((self.found.unanimous != NONE).sum())
+        return int((self.agreed != NONE).sum())
 
     @property
     def unanimous_labels(self) -> int:
         """The number of labels of unanimous tasks."""
         if not self.unanimous:
             return 0
-        counts = self.transcript.opened[0].totals.reshape(len(self.found.unanimous), -1)
-        return int(counts[self.found.unanimous != NONE].sum())
+        counts = self.transcript.opened[0].totals.reshape(len(self.agreed), -1)
+        return int(counts[self.agreed != NONE].sum())
+
+    @property
+    def leaks(self) -> tuple[WorkerLeak, ...]:
+        """For each worker, how many columns are left; empty if nobody's tasks are known."""
+        places = {place: group for group in self.groups for place in group.workers}
+        return tuple(self._leak(place, group) for place, group in sorted(places.items()))
+
+    def _leak(self, place: int, group: Group) -> WorkerLeak:
+        distinct = group.distinct
+        return WorkerLeak(
+            self.names[place] if self.names else None,
+            int(group.times.sum()),
+            None if distinct is None else len(distinct),
+            int(group.times[group.certain() | (self.agreed != NONE)].sum()),
+        )
+
+    @property
+    def certain(self) -> int:
+        """The number of labels that are known for sure, with their workers."""
+        return sum(leak.certain for leak in self.leaks) if self.groups else self.unanimous_labels
 
     def score(self, answers: Any) -> RecoveryScore:
         """The score against the true answers, a table of worker, task and answer."""
-        workers, given = label_matrix(answers, self.transcript.terms)
+        workers, given = label_counts(answers, self.transcript.terms)
         at = {worker: place for place, worker in enumerate(workers)}
-        owners = [
-            None if owner is None else at.get(self.names[owner], NONE)
-            for owner in self.found.owners
-        ]
-        return scored(given, self.found.columns, owners, self.truths)
+        times = given.sum(axis=2)
+        said = times[:, :, None] * _one_hot(self.truths, given.shape[2])
+        guessed = int(np.minimum(said, given).sum())
+        rows = [at.get(name, NONE) for name in self.names] or list(range(len(given)))
+        sure = np.broadcast_to(self.agreed != NONE, times.shape).copy()
+        agreed = times[:, :, None] * _one_hot(self.agreed, given.shape[2])
+        said = np.where(sure[:, :, None], agreed, said)
+        for group in self.groups:
+            for place in group.workers:
+                if group.columns is not None and 0 <= place < len(rows) and rows[place] != NONE:
+                    tasks = group.certain()
+                    said[rows[place], tasks] = group.columns[0][tasks]
+                    sure[rows[place], tasks] = True
+        certain_right = int(np.minimum(said, given)[sure].sum())
+        owners = [None if owner is None else rows[owner] for owner in self.owners]
+        exact = owned = 0
+        for place, row in _fitted(given, self.labels, owners).items():
+            if row is None or row == NONE:
+                continue
+            column = self.labels[place]
+            same = bool((given[row] == column).all())
+            exact, owned = exact + same, owned + (same and owners[place] is not None)
+            said[row] = np.where(column.sum(axis=1, keepdims=True) > 0, column, said[row])
+        return RecoveryScore(
+            int(given.sum()),
+            int(np.minimum(said, given).sum()),
+            guessed,
+            exact,
+            owned,
+            int(times[sure].sum()),
+            certain_right,
+        )
 
     def table(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The found labels: worker (or column), task, label.
+        """The labels that were found or are certain: worker (or column), task, label.
 
         Columns without an owner are numbered. Labels of unanimous tasks that are in no column apply
-        to all workers who answered.
+        to all workers who answered. A label that was given twice has two rows.
         """
-        terms = self.transcript.terms
-        rows, tasks = np.nonzero(self.found.columns != NONE)
-        owners = [
-            f"column {number}" if owner is None else self.names[owner]
-            for number, owner in enumerate(self.found.owners, 1)
+        parts = [
+            (f"column {number}" if owner is None else self.names[owner], column)
+            for number, (owner, column) in enumerate(zip(self.owners, self.labels, strict=True), 1)
         ]
-        labels = self.found.columns[rows, tasks]
-        whose = [owners[row] for row in rows]
+        named = set(self.linked)
+        for group in self.groups if self.names else ():
+            if group.columns is not None:
+                sure = group.columns[0] * group.certain()[:, None]
+                names = [self.names[place] for place in group.workers]
+                parts += [(name, sure) for name in names if name not in named]
         if self.columns < self.transcript.workers:
-            agreed = np.flatnonzero(self.found.unanimous != NONE)
-            whose += [EVERYBODY] * len(agreed)
-            tasks = np.append(tasks, agreed)
-            labels = np.append(labels, self.found.unanimous[agreed])
+            agreed = _one_hot(self.agreed, len(self.transcript.terms.labels))
+            parts.append((EVERYBODY, agreed))
+        rows = [
+            (worker, task, label)
+            for worker, column in parts
+            for task, label in zip(*np.nonzero(column), strict=True)
+            for _ in range(column[task, label])
+        ]
+        terms = self.transcript.terms
         return {
-            "worker": np.array(whose, object),
-            "task": np.array(terms.tasks, object)[tasks],
-            "label": np.array(terms.labels, object)[labels],
+            "worker": np.array([worker for worker, _, _ in rows], object),
+            "task": np.array([terms.tasks[task] for _, task, _ in rows], object),
+            "label": np.array([terms.labels[label] for _, _, label in rows], object),
         }
+
+
+def _one_hot(codes: Integers, labels: int) -> Integers:
+    """1 at the code of each task, 0 everywhere if there is none."""
+    return np.asarray(codes[:, None] == np.arange(labels), np.int64)
 
 
 def read_transcript(path: str | os.PathLike[str]) -> Transcript:
@@ -211,18 +280,82 @@ def recover_labels(transcript: Transcript) -> Recovery:
     >>> answers = dict(zip(("worker", "task", "answer"), map(list, zip(*rows))))
     >>> run = simulate_private_em(answers, suite="plain", mode="as_published", assignments=True)
     >>> recovery = recover_labels(run.transcript)
-    >>> recovery.found.outcome, recovery.linked, recovery.reproduced
+    >>> recovery.outcome, recovery.linked, recovery.reproduced
     ('all', ('w0', 'w1', 'w2', 'w3'), True)
     """
     _check(transcript)
-    found = recover(_observed(transcript))
-    off = _distance(transcript, found)
-    if off is not None and off > NEAR * transcript.terms.scale * transcript.workers:
-        # Other labels explain the counts too: nothing was found.
-        found, off = replace(found, outcome="none", columns=found.columns[:0], owners=()), None
-    truths = planner_of(transcript.terms).result(transcript.opened).truths.astype(np.int64)
+    observed, groups = _observed(transcript), _groups(transcript)
     names = tuple(transcript.assignments or ())
-    return Recovery(transcript, found, names, truths, True if off == 0 else None)
+    known = [group for group in groups if group.known]
+    outcome: RecoveryOutcome = "all"
+    if groups and len(known) == len(groups):
+        labels, owners = _known_columns(known, names)
+        off = _distance(transcript, labels)
+    else:
+        found = recover(observed)
+        labels, owners = _counted(found.columns, len(transcript.terms.labels)), found.owners
+        off, outcome = _distance(transcript, labels), found.outcome
+        if off is not None and off > NEAR * transcript.terms.scale * transcript.workers:
+            # Other labels explain the counts too: nothing was found.
+            labels, owners, off, outcome = labels[:0], (), None, "none"
+        if known and outcome != "all":
+            labels, owners = _known_columns(known, names)
+            outcome = "some"
+    exact = observed.counts
+    return Recovery(
+        transcript,
+        names,
+        observed.rank,
+        observed.needed,
+        outcome,
+        labels,
+        owners,
+        groups,
+        np.full(len(transcript.terms.tasks), NONE) if exact is None else unanimous(exact),
+        planner_of(transcript.terms).result(transcript.opened).truths.astype(np.int64),
+        True if off == 0 else None,
+    )
+
+
+def _groups(transcript: Transcript) -> tuple[Group, ...]:
+    """The candidate columns of all workers, if it is known who answered which tasks.
+
+    Without assignments it is known if the counts show that all workers answered all tasks.
+    """
+    terms, first = transcript.terms, transcript.opened[0]
+    if terms.mode is Mode.NOISED or first.workers != transcript.workers:
+        return ()
+    counts = first.totals.reshape(len(terms.tasks), -1)
+    if transcript.assignments is not None:
+        times = _times(transcript)
+    elif terms.repeats == 1:
+        times = np.ones((transcript.workers, len(terms.tasks)), np.int64)
+    else:
+        return ()
+    if len(times) != transcript.workers or (times.sum(axis=0) != counts.sum(axis=1)).any():
+        return ()
+    return narrowed(
+        View(counts, _observed(transcript).vectors, Contributions.of(transcript)), times
+    )
+
+
+def _known_columns(
+    groups: Sequence[Group], names: Sequence[str]
+) -> tuple[Integers, tuple[int | None, ...]]:
+    """The columns of these groups; a column has an owner if it is the only one of its group."""
+    pairs: list[tuple[int | None, Integers]] = []
+    for group in groups:
+        columns = np.empty(0) if group.columns is None else group.columns
+        alone = bool(names) and (columns == columns[:1]).all()
+        owners = group.workers if alone else (None,) * len(group.workers)
+        pairs += zip(owners, columns, strict=True)
+    pairs.sort(key=lambda pair: len(names) if pair[0] is None else pair[0])
+    return np.array([column for _, column in pairs]), tuple(owner for owner, _ in pairs)
+
+
+def _counted(codes: Integers, labels: int) -> Integers:
+    """Columns of label codes (columns, tasks) as counts (columns, tasks, labels)."""
+    return np.asarray(codes[:, :, None] == np.arange(labels), np.int64)
 
 
 def _check(transcript: Transcript, file: str | None = None) -> None:
@@ -247,7 +380,7 @@ def _observed(transcript: Transcript) -> Observed:
         None if terms.mode is Mode.NOISED else vectors[0],
         len(terms.labels),
         first.workers,
-        _assigned(transcript),
+        None if transcript.assignments is None else _times(transcript) > 0,
     )
 
 
@@ -260,28 +393,31 @@ def _vectors(terms: EMTerms, number: int, opened: OpenedSum) -> Integers:
     return (opened.totals - opened.workers * zero).reshape(len(terms.tasks), -1)
 
 
-def _assigned(transcript: Transcript) -> npt.NDArray[np.bool_] | None:
-    if transcript.assignments is None:
-        return None
+def _times(transcript: Transcript) -> Integers:
+    """How often each worker (rows) was assigned each task."""
+    assignments = transcript.assignments or {}
     at = {task: place for place, task in enumerate(transcript.terms.tasks)}
-    assigned = np.zeros((len(transcript.assignments), len(at)), np.bool_)
-    for row, tasks in zip(assigned, transcript.assignments.values(), strict=True):
-        row[[at[task] for task in tasks]] = True
-    return assigned
+    times = np.zeros((len(assignments), len(at)), np.int64)
+    for row, tasks in zip(times, assignments.values(), strict=True):
+        np.add.at(row, [at[task] for task in tasks], 1)
+    return times
 
 
-def _distance(transcript: Transcript, found: Recovered) -> int | None:
+def _distance(transcript: Transcript, labels: Integers) -> int | None:
     """The distance between the totals of the found labels and the opened ones.
 
     It is unknown if workers dropped out, because it is not known which.
     """
     opened = transcript.opened
-    if found.outcome != "all" or {each.workers for each in opened} != {len(found.columns)}:
+    if {each.workers for each in opened} != {len(labels)} or len(labels) != transcript.workers:
         return None
-    workers = [
-        EMContributor(transcript.terms, np.flatnonzero(column != NONE), column[column != NONE])
-        for column in found.columns
-    ]
+    planner = EMPlanner(transcript.terms)
+    workers = []
+    for column in labels:
+        task, label = np.nonzero(column)
+        times = column[task, label]
+        answers = np.repeat(task, times), np.repeat(label, times)
+        workers.append(EMContributor(transcript.terms, *answers, planner))
     distances = []
     for number, each in enumerate(opened):
         ours = np.sum([worker.values(opened[:number]) for worker in workers], axis=0)

@@ -43,8 +43,9 @@ def attack(
 ) -> None:
     """Recover workers' labels from TRANSCRIPT without a key, to show what its mode leaks.
 
-    Prints how many labels were recovered, never a label; -o writes worker (or column), task and
-    label.
+    If it is known who answered which tasks, prints for each worker how many columns of labels are
+    left, the true one among them, and how many labels are certain. Never prints a label; -o writes
+    worker (or column), task and label.
     """
     if output is not None:
         check_path(output, force=force)
@@ -60,13 +61,14 @@ def attack(
 
 
 def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
-    transcript, found = recovery.transcript, recovery.found
+    transcript = recovery.transcript
     scored = {}
     if score is not None:
         scored = {
             "answers": score.answers,
             "columns_exact": score.exact,
             "linked_exact": score.owned,
+            "labels_certain_right": score.certain_right,
             "labels_right": score.right,
             "labels_right_by_guessing": score.guessed,
         }
@@ -76,20 +78,31 @@ def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
         "workers": transcript.workers,
         "tasks": len(transcript.terms.tasks),
         "rounds": len(transcript.opened),
-        "rank": found.rank,
-        "rank_needed": found.needed,
-        "outcome": found.outcome,
+        "assignments_known": transcript.assignments is not None,
+        "rank": recovery.rank,
+        "rank_needed": recovery.needed,
+        "outcome": recovery.outcome,
         "columns": recovery.columns,
         "linked": list(recovery.linked),
         "reproduced": recovery.reproduced,
         "unanimous_tasks": recovery.unanimous,
         "unanimous_labels": recovery.unanimous_labels,
+        "labels_certain": recovery.certain,
+        "candidates": [
+            {
+                "worker": leak.worker,
+                "answers": leak.answers,
+                "columns": leak.candidates,
+                "labels_certain": leak.certain,
+            }
+            for leak in recovery.leaks
+        ],
         **scored,
     }
 
 
 def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
-    transcript, found = recovery.transcript, recovery.found
+    transcript = recovery.transcript
     terms = transcript.terms
     rounds = "1 round" if len(transcript.opened) == 1 else f"{len(transcript.opened)} rounds"
     scale = "" if terms.noise else f" at scale {terms.scale:,}"
@@ -97,13 +110,16 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
         f"{transcript.workers:,} workers, {len(terms.tasks):,} tasks; opened: {rounds} of mode "
         f"{terms.mode}{scale}."
     )
-    console.say(
-        f"Rank of the opened totals: {found.rank}; {found.needed} reveals every worker's labels."
-    )
+    console.say(_model(recovery))
+    if not terms.noise and terms.repeats == 1:
+        console.say(
+            f"Rank of all that is known: {recovery.rank}; the labels span {recovery.needed} at "
+            "most."
+        )
     console.say(f"Recovered: the labels of {recovery.columns:,} of {transcript.workers:,} workers.")
     if recovery.columns:
         console.say(f"Names: {_owners(recovery)}")
-    if found.outcome == "some":
+    if recovery.outcome == "some" and not recovery.groups:
         console.say("The counts do not confirm them; the majority decides which label is which.")
     if recovery.reproduced:
         console.say("These labels reproduce every total of every round exactly.")
@@ -112,9 +128,54 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
             f"Unanimous tasks: {recovery.unanimous:,}; the counts of the first round reveal all "
             f"{recovery.unanimous_labels:,} labels."
         )
+    _print_candidates(recovery)
     if score is not None:
         _print_score(recovery, score)
     console.say(_advice(recovery))
+
+
+def _model(recovery: Recovery) -> str:
+    if recovery.transcript.assignments is not None:
+        return "Attacker: a server that knows who was given which tasks."
+    dense = " The counts show that all workers answered all tasks." if recovery.groups else ""
+    return f"Attacker: a server that does not know who was given which tasks, as in P2.{dense}"
+
+
+def _print_candidates(recovery: Recovery) -> None:
+    """The columns that are left, for each worker, or once for all if there are no names."""
+    leaks = recovery.leaks
+    if not leaks:
+        if recovery.certain:
+            console.say(f"Certain labels: {recovery.certain:,}, those of unanimous tasks.")
+        return
+    total = sum(leak.answers for leak in leaks)
+    counted = [leak.candidates for leak in leaks if leak.candidates is not None]
+    exact = counted.count(1)
+    console.say(
+        f"Candidate columns, the true one always among them: 1 for {exact:,} workers, more for "
+        f"{len(counted) - exact:,}, not counted for {len(leaks) - len(counted):,}. Certain labels: "
+        f"{recovery.certain:,} of {total:,}."
+    )
+    if len(set(leaks)) > 1:
+        rows = [
+            (
+                leak.worker or "",
+                f"{leak.answers:,}",
+                "not counted" if leak.candidates is None else f"{leak.candidates:,}",
+                f"{leak.certain:,}",
+            )
+            for leak in leaks
+        ]
+        console.print_table(
+            ("worker", "answers", "candidate columns", "certain labels"), rows[: console.SHOWN]
+        )
+        if len(rows) > console.SHOWN:
+            console.say(f"… and {len(rows) - console.SHOWN:,} more workers; --json has all.")
+    elif leaks[0].candidates is not None:
+        console.say(
+            f"Every worker has one of {leaks[0].candidates:,} columns; {leaks[0].certain:,} of its "
+            "labels are certain."
+        )
 
 
 def _owners(recovery: Recovery) -> str:
@@ -134,31 +195,29 @@ def _print_score(recovery: Recovery, score: RecoveryScore) -> None:
             f"Compared with the answers: {score.exact:,} of {recovery.columns:,} columns are "
             f"correct in every label{owned}."
         )
-    same = "" if score.right != score.guessed else ": no better than guessing"
+    if score.certain:
+        console.say(
+            f"Certain labels that are correct: {score.certain_right:,} of {score.certain:,}."
+        )
+    nothing = score.right == score.guessed and not score.certain and not recovery.columns
     console.say(
         f"Correct labels: {score.right:,} of {score.answers:,}; guessing the published truth for "
-        f"everyone gives {score.guessed:,}{same}."
+        f"everyone gives {score.guessed:,}{': no better than guessing' if nothing else ''}."
     )
 
 
 def _advice(recovery: Recovery) -> str:
-    found = recovery.found
     if recovery.transcript.terms.mode is Mode.NOISED:
         return "Every total has noise: the guarantee bounds the privacy loss."
-    if found.outcome == "too large":
-        return (
-            "The rank is too large for this search, but the sums still determine the labels. Only "
-            "--mode noised has a guarantee."
-        )
-    if recovery.transcript.terms.repeats > 1 and recovery.columns < recovery.transcript.workers:
-        return (
-            "This attack does not separate workers who answer a task more than once; that is no "
-            "guarantee. Only --mode noised has a guarantee."
-        )
-    if recovery.columns:
+    if recovery.columns == recovery.transcript.workers:
         return "Nothing was decrypted. Encrypting these sums does not help: use --mode noised."
-    little = "Too few tasks" if found.outcome == "too many" else "Too little was opened"
+    why = {
+        "too large": "The rank is too large for this search",
+        "too many": "Too few tasks for this attack",
+    }.get(recovery.outcome, "Too little was opened for this attack")
+    if recovery.transcript.terms.repeats > 1 and not recovery.groups:
+        why = "Workers answered tasks repeatedly, and it is not known how often"
     return (
-        f"{little} for this attack; that is no guarantee: more rounds or a better attack recover "
-        "more. Only --mode noised has a guarantee."
+        f"{why}; that is no guarantee: more rounds or a better attack recover more. Only --mode "
+        "noised has a guarantee."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -26,7 +27,8 @@ class Transcript:
     """The terms, the number of workers, the totals of every round, and the assignments of tasks.
 
     It contains no key, no answer and no contribution. Assignments are None if the server does not
-    know them; a party that assigns and pays for tasks does.
+    know them; a party that assigns and pays for tasks does. A task that a worker answers
+    repeatedly is listed as often.
 
     >>> from sottovoce.securesum.em.terms import Mode
     >>> terms = EMTerms(("q1", "q2"), ("no", "yes"), Mode.AS_PUBLISHED, scale=100)
@@ -48,10 +50,13 @@ class Transcript:
                 raise UsageError(f"round {number} adds up {each.workers} of {self.workers} workers")
             if each.totals.dtype != np.int64 or each.totals.ndim != 1 or (each.totals < 0).any():
                 raise UsageError(f"round {number} has totals that are not integers from 0")
-        known = set(self.terms.tasks)
+        known, most = set(self.terms.tasks), self.terms.repeats
         for tasks in (self.assignments or {}).values():
-            if len(set(tasks)) != len(tasks) or not known.issuperset(tasks):
-                raise UsageError("a worker's tasks must be tasks of the terms, each of them once")
+            if not known.issuperset(tasks) or max(Counter(tasks).values(), default=0) > most:
+                times = "once" if most == 1 else f"at most {most} times"
+                raise UsageError(
+                    f"a worker's tasks must be tasks of the terms, each of them {times}"
+                )
 
     def text(self) -> str:
         """The file: canonical JSON, one line."""

@@ -5,7 +5,8 @@ from sottovoce_studies.beyond import (
     aware_vs_papers,
     best_constant,
     calibration,
-    layers_at_equal_guarantee,
+    layers_per_answer,
+    layers_per_worker,
     never_worse,
     true_guarantees,
     weighted_rounds,
@@ -16,7 +17,8 @@ __all__ = ["STUDIES"]
 
 STUDIES: tuple[Study, ...] = (
     true_guarantees.STUDY,
-    layers_at_equal_guarantee.STUDY,
+    layers_per_answer.STUDY,
+    layers_per_worker.STUDY,
     audit.STUDY,
     best_constant.STUDY,
     aware_vs_papers.STUDY,

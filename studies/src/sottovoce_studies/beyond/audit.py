@@ -12,7 +12,8 @@ from sottovoce.model import Unit
 from sottovoce.planning.trials import trial_seed
 from sottovoce_studies.beyond.audit_trials import Audited, audited, published_cases, sound_cases
 from sottovoce_studies.cells import Cell
-from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+from sottovoce_studies.rulings import Ruling, Rulings
+from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["DOUBT", "QUICK_PUBLISHED", "STUDY", "Seen", "cases", "judge", "overstated"]
 
@@ -82,23 +83,22 @@ def judge(found: Sequence[Seen], samples: int) -> Outcome:
     missed = [
         name for name in dict.fromkeys(case.name for case, _ in claims) if name not in refuted
     ]
-    verdict, reason = _ruling(broken, missed)
     rows = tuple(_row(case, result, samples) for case, result in found)
     charts = (*_sound_chart(found), *_published_chart(found))
     words = _words(found, samples, broken, f"{len(refuted)} of {len(claims)}")
-    return Outcome(rows, verdict, reason, words, charts)
+    return Outcome(rows, Rulings(guarantee=_ruling(broken, missed)), words, charts)
 
 
 def _exceeds(result: Mapping[str, Any], column: str) -> bool:
     return result[column] is not None and result["bound"] > result[column]
 
 
-def _ruling(broken: Sequence[Audited], missed: Sequence[str]) -> tuple[Verdict, str]:
+def _ruling(broken: Sequence[Audited], missed: Sequence[str]) -> Ruling:
     if broken:
-        return "fails", f"{broken[0].name} exceeds its stated guarantee"
+        return Ruling("fails", f"{broken[0].name} exceeds its stated guarantee")
     if missed:
-        return "fails", f"the audit does not refute the claim of {missed[0]}"
-    return "holds", ""
+        return Ruling("fails", f"the audit does not refute the claim of {missed[0]}")
+    return Ruling("holds")
 
 
 def _words(found: Sequence[Seen], samples: int, broken: Sequence[Audited], refuted: str) -> str:
@@ -230,5 +230,5 @@ STUDY = Study(
     plan,
     "two mechanisms at two epsilons and three of the papers' at one, 6,000 samples instead of "
     "100,000",
-    recorded="holds",
+    recorded=("not claimed", "not claimed", "holds"),
 )

@@ -14,7 +14,8 @@ from sottovoce.planning.pipelines import Pipeline
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import Contest, trial_of
 from sottovoce_studies.crowds import LabelCrowd
-from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+from sottovoce_studies.rulings import Ruling, Rulings
+from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["BINS", "LIMIT", "STUDY", "Reliability", "reliability"]
 
@@ -90,14 +91,14 @@ def judge(
     found = [_pooled(results[place * trials : (place + 1) * trials]) for place in range(len(cases))]
     rows = tuple(_row(case, seen, trials) for case, seen in zip(cases, found, strict=True))
     missed = [f"{row['crowd']} at epsilon {row['epsilon']:g}" for row in rows if row["met"] == "no"]
-    verdict: Verdict = "fails" if missed else "holds"
     words = f"under {LIMIT} in {len(rows) - len(missed)} of {len(rows)} cases"
     words += f"; not in {'; '.join(missed)}" if missed else ""
-    reason = f"{len(missed)} cases are not under {LIMIT}" if missed else ""
+    ruling = Ruling("holds")
+    if missed:
+        ruling = Ruling("fails", f"{len(missed)} of {len(rows)} cases are not under {LIMIT}")
     return Outcome(
         rows,
-        verdict,
-        reason,
+        Rulings(numbers=ruling),
         f"{words}.",
         tuple(_charts(cases, found)),
         tuple(_table(case, seen) for case, seen in zip(cases, found, strict=True)),
@@ -184,5 +185,5 @@ STUDY = Study(
     "the share of its truths that are right; ties are broken at random",
     plan,
     "one crowd at two epsilons, 3 trials each instead of 20",
-    recorded="holds",
+    recorded=("holds", "not claimed", "not claimed"),
 )

@@ -65,9 +65,15 @@ SPARSE = papers(Domain.ordinal("ab"), hide_participation=True)
 MF = next(pair for pair in SPARSE if pair.mechanism == "matrix-factorization").name
 
 
+SCORES = 5
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredDataset:
-    """A dataset of ordinal labels with truths as numbers, for P4's MAE."""
+    """A dataset whose labels, in their order, are scores 0, 1, … up to 4, for P4's MAE.
+
+    P4 says that its datasets have five scores; 3 and 4 of them occur in the public ones.
+    """
 
     dataset: Dataset
 
@@ -79,9 +85,15 @@ class ScoredDataset:
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
         answers, codes = self.dataset.draw(seed)
-        scale = answers.domain.scale
-        known = (codes >= 0) & (codes < len(scale))
-        return answers, np.where(known, scale[np.where(known, codes, 0)], np.nan)
+        scores = Reports.of(
+            answers.worker,
+            answers.task,
+            answers.value,
+            domain=Domain.ordinal(range(SCORES)),
+            workers=answers.workers,
+            tasks=answers.tasks,
+        )
+        return scores, np.where((codes >= 0) & (codes < SCORES), codes, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +165,7 @@ def _p4() -> list[Arena]:
     rows: tuple[tuple[str, Source | None, Pipeline, tuple[int, int]], ...] = (
         (OWN, crowd(None), BEYOND, (10, 5)),
         ("2,000 x 200, truths U(1, 8)", crowd((1.0, 8.0)), SUBSETS, (10, 5)),
-        ("Web", ScoredDataset.of("web"), SUBSETS, (10, 5)),
+        ("Web", ScoredDataset.of("wsd"), SUBSETS, (10, 5)),
         ("AdultContent", ScoredDataset.of("adult2"), SUBSETS, (2, 2)),
     )
     return [

@@ -13,7 +13,8 @@ from sottovoce.planning.trials import Spread
 from sottovoce_studies.contests import CONSTANT, Contest, spreads
 from sottovoce_studies.crowds import Dataset
 from sottovoce_studies.paper_tables import curve
-from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+from sottovoce_studies.rulings import Ruling, Rulings
+from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["ALLOWED", "LABELS", "RANGES", "STUDY", "Case", "best_other", "judge"]
 
@@ -91,14 +92,15 @@ def judge(cases: Sequence[Case], results: Sequence[Any], trials: int) -> Outcome
         f"{row['dataset']} at epsilon {row['epsilon']:g}" for row in rows if row["worse"] == "yes"
     ]
     judged = sum(row["worse"] in ("yes", "no") for row in rows)
-    verdict: Verdict = "fails" if worse else "holds" if judged else "cannot be checked"
-    reason = f"worse in {len(worse)} cells" if worse else "" if judged else ABSENT
+    ruling = Ruling("holds") if judged else Ruling("cannot be checked", ABSENT)
+    if worse:
+        ruling = Ruling("fails", f"worse in {len(worse)} of {judged} cells")
     words = f"worse in {len(worse)} of {judged} cells, {trials} trials each"
     words += f": {'; '.join(worse)}" if worse else ""
     if judged:
         words += f"; {_closest(rows)}"
     words += f"; {len(rows) - judged} skipped, not in the cache" if judged < len(rows) else ""
-    return Outcome(rows, verdict, reason, f"{words}.", tuple(_charts(cases, found)))
+    return Outcome(rows, Rulings(shape=ruling), f"{words}.", tuple(_charts(cases, found)))
 
 
 def best_other(case_errors: Sequence[Mapping[str, float]]) -> str:
@@ -215,5 +217,5 @@ STUDY = Study(
     "subset selection up to epsilon 3 and piecewise above; ties of votes are broken at random",
     plan,
     "two datasets at two epsilons, 3 trials each instead of 20",
-    recorded="holds",
+    recorded=("not claimed", "holds", "not claimed"),
 )

@@ -19,7 +19,8 @@ from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.paper_tables import BAND, curve
-from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
+from sottovoce_studies.rulings import Ruling, Rulings
+from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
 
 __all__ = ["STUDY", "Case", "Crowd", "judge", "sessions"]
 
@@ -156,7 +157,7 @@ def plan(size: Size, seed: int) -> Work:
 def judge(cases: Sequence[Case]) -> Outcome:
     """Holds if two and three rounds are worse wherever epsilon is at most 1.
 
-    Fails if they are better in one case; both by more than two standard errors.
+    Fails if they are better in one case, both by more than two standard errors; else in part.
     """
     tried = [
         (case, rounds)
@@ -167,19 +168,20 @@ def judge(cases: Sequence[Case]) -> Outcome:
     ]
     worse = sum(case.is_worse(rounds) for case, rounds in tried)
     better = sum(case.is_better(rounds) for case, rounds in tried)
-    verdict: Verdict = "fails" if better else "holds" if worse == len(tried) else "holds in shape"
-    reason = {
-        "fails": f"better in {better} of {len(tried)} cases up to epsilon {CLAIMED:g}",
-        "holds in shape": f"significantly worse in {worse} of {len(tried)} cases, and better in "
-        "none",
-    }
+    ruling = Ruling("holds")
+    if better:
+        ruling = Ruling(
+            "fails", f"better in {better} of {len(tried)} cases up to epsilon {CLAIMED:g}"
+        )
+    elif worse < len(tried):
+        seen = f"significantly worse in {worse} of {len(tried)} cases, and better in none"
+        ruling = Ruling("partly", seen)
     words = (
         f"Up to epsilon {CLAIMED:g}, two or three weighted rounds were worse than the single count "
         f"in {worse} of {len(tried)} cases and better in {better}. {_paying(cases)}."
     )
-    return Outcome(
-        tuple(map(_row, cases)), verdict, reason.get(verdict, ""), words, tuple(_charts(cases))
-    )
+    rows, charts = tuple(map(_row, cases)), tuple(_charts(cases))
+    return Outcome(rows, Rulings(shape=ruling), words, charts)
 
 
 def _paying(cases: Sequence[Case]) -> str:
@@ -262,5 +264,5 @@ STUDY = Study(
     "count of keyholders; ties go to the first label",
     plan,
     "two crowds at epsilon 1 and 8 with 18 sessions each, instead of six at six epsilons with 60",
-    recorded="holds",
+    recorded=("not claimed", "holds", "not claimed"),
 )

@@ -2,13 +2,14 @@
 
 P2 had 3,513 labels of 20 workers for 159 images, which is more than one per pair: workers answered
 some images several times, and all answers count. The public part of the dataset has fewer answers
-to the 159 images with gold. P2 prints no abilities: U(0.55, 0.85) is ours.
+to the 159 images with gold: 1,950 of 17 workers, so no part of it is P2's table. P2 prints no
+abilities: U(0.55, 0.85) is ours.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,9 @@ from sottovoce.errors import DataError
 from sottovoce.model import Domain, Reports
 from sottovoce.planning.trials import truths_by_task
 
-__all__ = ["GoldTasks", "PaperCrowd", "TableSource"]
+__all__ = ["GoldTasks", "PaperCrowd", "Repeats", "TableSource", "against_theorem_1"]
+
+Repeats: TypeAlias = Literal["keep", "first"]
 
 _BINARY = Domain.categorical((0, 1))
 
@@ -56,25 +59,27 @@ class PaperCrowd:
 
 @dataclass(frozen=True, slots=True)
 class GoldTasks:
-    """The tasks of a dataset with known truth, and all answers to them, including repeats.
+    """The tasks of a dataset with known truth, and the answers to them.
 
-    `sha256` is the hash of its files, so that cached results are not used for other files.
+    `repeats` keeps all answers of a worker to a task, or the first. `sha256` is the hash of its
+    files, so that cached results are not used for other files.
     """
 
     name: str
     sha256: tuple[str, ...]
+    repeats: Repeats = "keep"
 
     @classmethod
-    def of(cls, name: str) -> GoldTasks | None:
+    def of(cls, name: str, repeats: Repeats = "keep") -> GoldTasks | None:
         """The dataset, or None if it is not in the cache."""
         try:
             card = datasets.describe(name)
         except DataError:
             return None
-        return cls(name, tuple(sorted(card.files.values())))
+        return cls(name, tuple(sorted(card.files.values())), repeats)
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
-        answers, gold = datasets.load(self.name, raw=True, repeats="keep")
+        answers, gold = datasets.load(self.name, raw=True, repeats=self.repeats)
         if gold is None:
             raise DataError(f"dataset {self.name!r} has no gold")
         truths = truths_by_task(answers, gold)
@@ -90,3 +95,18 @@ class GoldTasks:
             tasks=answers.tasks[tasks],
         )
         return table, truths[tasks]
+
+
+def against_theorem_1(answers: Reports) -> npt.NDArray[np.bool_]:
+    """The tasks for which P2 Theorem 1 promises nothing: every worker gave the same label.
+
+    No answer counts as a label, so a task that a worker left out is never one of them, unless
+    nobody answered it.
+    """
+    tasks = len(answers.tasks)
+    labels = np.zeros((tasks, answers.domain.size), np.int64)
+    np.add.at(labels, (answers.task, answers.value.astype(np.int64)), 1)
+    pairs = np.unique(np.stack([answers.task, answers.worker]), axis=1)
+    workers = np.bincount(pairs[0], minlength=tasks)
+    everybody = (workers == len(answers.workers)) & ((labels > 0).sum(axis=1) == 1)
+    return np.asarray(everybody | (workers == 0))

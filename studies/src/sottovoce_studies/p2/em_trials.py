@@ -11,23 +11,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.api.simulate_private_em import private_terms, simulate_private_em
 from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
-from sottovoce.inference import LatentLabel, MajorityVote
+from sottovoce.inference import LatentLabel
 from sottovoce.live.attack.transcript_attack import recover_labels
 from sottovoce.model import FloatArray, Reports, Result
+from sottovoce.model.reports import Repeats
 from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.planner import planner_of
 from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce_studies.crowds import LabelCrowd
-from sottovoce_studies.p2.crowds import TableSource
+from sottovoce_studies.p2.crowds import TableSource, against_theorem_1
+from sottovoce_studies.p2.real_transcripts import attacked_dataset, gold_answers
 
-__all__ = ["EXPONENTS", "NOISES", "PARAMETERS", "Setting", "attacked", "trial"]
+__all__ = [
+    "CLIP",
+    "EXPONENTS",
+    "NOISES",
+    "PARAMETERS",
+    "TIES",
+    "Setting",
+    "attacked",
+    "attacked_real",
+    "trial",
+]
 
 
 EXPONENTS = tuple(range(15))
@@ -44,15 +57,23 @@ NOISES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def trial(source: TableSource, seed: int) -> dict[str, Any]:
+TIES = ("label 0", "label 1", "half")
+"""Tied votes go to a label, or count as half right."""
+CLIP = 10**6
+"""Probabilities stay within [1/clip, 1 - 1/clip]; P2 does not say how it avoids ln 0."""
+
+
+def trial(
+    source: TableSource, seed: int, clip: int = CLIP, fixed: tuple[int, ...] = ()
+) -> dict[str, Any]:
     """Statistics of the data, the accuracy of each method, and the effect of each scale on the EM.
 
-    Sums are computed in plain form; sealed sums have the same integers.
+    Sums are computed in plain form; sealed sums have the same integers. `fixed` are exponents of
+    scales at which the error of mu is also measured with as many rounds as the plain EM takes.
     """
     answers, truths = source.draw(seed)
-    engine = LocalEngine(answers)
-    plain = LatentLabel(max_rounds=ROUNDS).fit(engine)
-    votes = MajorityVote().fit(engine).truths
+    plain = LatentLabel(max_rounds=ROUNDS, floor=1 / clip).fit(LocalEngine(answers))
+    votes = _votes(answers, truths)
     return {
         "workers": len(answers.workers),
         "tasks": len(answers.tasks),
@@ -61,9 +82,38 @@ def trial(source: TableSource, seed: int) -> dict[str, Any]:
         "answers by label": np.bincount(answers.value, minlength=2).tolist(),
         "rounds": plain.rounds,
         "plain EM": float(np.mean(plain.truths == truths)),
-        "majority vote": float(np.mean(votes == truths)),
-        "scales": [_at(10**exponent, answers, plain, truths) for exponent in EXPONENTS],
+        "majority vote": votes[TIES[0]],
+        "votes": votes,
+        "scales": [_at(10**exponent, answers, plain, truths, clip) for exponent in EXPONENTS],
+        "same rounds": {str(each): _mu_error(10**each, answers, plain, clip) for each in fixed},
     }
+
+
+def _votes(answers: Reports, truths: npt.NDArray[Any]) -> dict[str, float]:
+    """The accuracy of the majority vote by tie rule."""
+    ones = np.bincount(answers.task, answers.value, len(answers.tasks))
+    twice = 2 * ones - np.bincount(answers.task, minlength=len(answers.tasks))
+    right = {
+        "label 0": np.where(twice == 0, truths == 0, (twice > 0) == truths),
+        "label 1": np.where(twice == 0, truths == 1, (twice > 0) == truths),
+    }
+    found = {rule: float(np.mean(each)) for rule, each in right.items()}
+    return {**found, "half": (found["label 0"] + found["label 1"]) / 2}
+
+
+def _mu_error(scale: int, answers: Reports, plain: Result, clip: int) -> float:
+    """The error of mu when the private EM takes the rounds of the plain one."""
+    run = simulate_private_em(
+        answers,
+        suite="plain",
+        mode="as_published",
+        scale=scale,
+        clip=clip,
+        rounds=plain.rounds,
+        tolerance=10**15,
+    )
+    known = _parameters(plain, np.asarray(plain.confusions))["mu"]
+    return relative_error(known, _parameters(run.result, np.stack(list(run.skills.values())))["mu"])
 
 
 def relative_error(known: FloatArray, found: FloatArray) -> float:
@@ -76,10 +126,12 @@ def relative_error(known: FloatArray, found: FloatArray) -> float:
     return float(distance / np.linalg.norm(np.log(known)))
 
 
-def _at(scale: int, answers: Reports, plain: Result, truths: FloatArray) -> dict[str, float]:
+def _at(
+    scale: int, answers: Reports, plain: Result, truths: npt.NDArray[Any], clip: int
+) -> dict[str, float]:
     """The private EM at one scale compared with the plain one."""
     run = simulate_private_em(
-        answers, suite="plain", mode="as_published", scale=scale, rounds=ROUNDS
+        answers, suite="plain", mode="as_published", scale=scale, clip=clip, rounds=ROUNDS
     )
     known = _parameters(plain, np.asarray(plain.confusions))
     found = _parameters(run.result, np.stack(list(run.skills.values())))
@@ -106,13 +158,18 @@ def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A crowd whose workers answer a share of the tasks, and the mode in which sums are opened."""
+    """A crowd whose workers answer a share of the tasks, and the mode in which sums are opened.
+
+    `known` is whether the server knows which tasks a worker had. P2's Protocol 1 treats them as
+    secret inputs; a server that assigns and pays for tasks knows them.
+    """
 
     workers: int
     share: float
     mode: str
     scale: int | None = None
     noise: str | None = None
+    known: bool = True
 
     @property
     def answered(self) -> str:
@@ -125,22 +182,36 @@ class Setting:
         return private_terms(answers, self.mode, scale=self.scale, **noise)
 
     def draw(self, seed: int) -> Reports:
-        """The answers: random tasks for each worker, and 40 % of the workers good."""
+        """The answers: random tasks for each worker, and 40 % of the workers good.
+
+        Of 159 tasks those are left for which P2 Theorem 1 promises something.
+        """
         answered = round(self.share * TASKS)
-        return LabelCrowd(self.workers, TASKS, answered, 2, "heterogeneous").draw(seed)[0]
+        drawn = LabelCrowd(self.workers, TASKS, answered, 2, "heterogeneous").draw(seed)[0]
+        rows = np.flatnonzero(~against_theorem_1(drawn)[drawn.task])
+        tasks, task = np.unique(drawn.task[rows], return_inverse=True)
+        return Reports.of(
+            drawn.worker[rows],
+            task,
+            drawn.value[rows],
+            domain=drawn.domain,
+            workers=drawn.workers,
+            tasks=drawn.tasks[tasks],
+        )
 
 
 def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
     """The score of the server's attack on one run of the private EM."""
     place = [seed, trial, setting.workers, round(100 * setting.share)]
     answers = setting.draw(int(np.random.default_rng(place).integers(1 << 62)))
-    transcript = transcript_of(answers, setting.terms(answers), trial)
+    transcript = transcript_of(answers, setting.terms(answers), trial, known=setting.known)
     recovery = recover_labels(transcript)
     score = recovery.score(answers)
     return {
         "rounds": len(transcript.opened),
-        "rank": recovery.found.rank,
-        "needed": recovery.found.needed,
+        "tasks": len(answers.tasks),
+        "rank": recovery.rank,
+        "needed": recovery.needed,
         "exact": score.exact,
         "named": score.owned,
         "answers": score.answers,
@@ -149,8 +220,19 @@ def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
     }
 
 
-def transcript_of(answers: Reports, terms: EMTerms, seed: int) -> Transcript:
-    """The server's view of a run, with seeded noise if any; the server assigns the tasks."""
+def attacked_real(
+    name: str, repeats: Repeats, model: str, scale: int, sha256: tuple[str, ...]
+) -> dict[str, Any]:
+    """The attack on a dataset's transcript, and how many tasks are against Theorem 1's condition.
+
+    `sha256` is the hash of its files, so that cached results are not used for other files.
+    """
+    found = attacked_dataset(name, repeats, model, scale=scale)
+    return {**found, "against": int(against_theorem_1(gold_answers(name, repeats)).sum())}
+
+
+def transcript_of(answers: Reports, terms: EMTerms, seed: int, *, known: bool = True) -> Transcript:
+    """The server's view of a run, with seeded noise if any, and its assignments if known."""
     rows = [np.flatnonzero(answers.worker == worker) for worker in range(len(answers.workers))]
     label = answers.value.astype(np.int64)
     workers = [
@@ -162,4 +244,4 @@ def transcript_of(answers: Reports, terms: EMTerms, seed: int) -> Transcript:
         str(name): [terms.tasks[task] for task in answers.task[own]]
         for name, own in zip(answers.workers, rows, strict=True)
     }
-    return Transcript(terms, len(workers), opened, assigned)
+    return Transcript(terms, len(workers), opened, assigned if known else None)

@@ -10,8 +10,11 @@ import numpy as np
 from sottovoce.figures import Chart, Series
 from sottovoce.securesum.em.terms import Mode
 from sottovoce_studies.cells import Cell
-from sottovoce_studies.p2.em_trials import NOISES, Setting, attacked
-from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
+from sottovoce_studies.p2.crowds import GoldTasks
+from sottovoce_studies.p2.em_trials import NOISES, Setting, attacked, attacked_real
+from sottovoce_studies.p2.real_transcripts import MODELS, ROWS
+from sottovoce_studies.rulings import Ruling, Rulings, Statement, ruling_on
+from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
 
 __all__ = ["PAPER_SCALE", "STUDY", "judge", "settings"]
 
@@ -42,13 +45,23 @@ NAMES: Mapping[str, str] = {
 SHOWN = {Mode.AS_PUBLISHED: PAPER_SCALE, Mode.LOG_ODDS: SMALL_SCALE, Mode.NOISED: None}
 """The scale at which each crowd has a row."""
 
+DATA: Mapping[tuple[str, str], str] = {
+    ("duchenne", "first"): "Duchenne's gold tasks, first answers",
+    ("duchenne", "keep"): "Duchenne's gold tasks, repeats kept",
+    ("bluebirds", "first"): "bluebirds",
+}
+"""Names of the real answers."""
+
 Runs: TypeAlias = Sequence[Mapping[str, int]]
 Found: TypeAlias = Mapping[Setting, Runs]
+Real: TypeAlias = Mapping[str, Any]
+"""An attack on real answers: the result of `attacked_real`, with `data` and `known`."""
 
 
 def settings(size: Size) -> Iterator[Setting]:
-    """Every crowd in every mode, at every scale."""
+    """Every crowd in every mode, at every scale; with secret assignments as in P2's timing."""
     for workers, share in CROWDS[size]:
+        yield Setting(workers, share, str(Mode.AS_PUBLISHED), PAPER_SCALE, known=False)
         for mode, scales in SCALES[size].items():
             yield from (Setting(workers, share, str(mode), scale) for scale in scales)
         yield from (Setting(workers, share, str(Mode.NOISED), None, noise) for noise in NOISES)
@@ -58,39 +71,111 @@ def plan(size: Size, seed: int) -> Work:
     """One attack per setting and trial."""
     chosen, trials = list(settings(size)), TRIALS[size]
     cells = [Cell(attacked, (each, trial, seed)) for each in chosen for trial in range(trials)]
+    real = dict(_real_cells()) if size == "full" else {}
 
     def judged(results: Sequence[Any]) -> Outcome:
-        places = range(0, len(results), trials)
-        runs = [results[place : place + trials] for place in places]
-        return judge(dict(zip(chosen, runs, strict=True)))
+        rest = iter(results)
+        found = {each: [next(rest) for _ in range(trials)] for each in chosen}
+        return judge(found, [{**next(rest), "data": data, "known": known} for data, known in real])
 
-    return Work(cells, judged)
+    return Work([*cells, *real.values()], judged)
 
 
-def judge(found: Found) -> Outcome:
-    """Fails if at P2's scale all labels are recovered in half of the runs, with names.
+def _real_cells() -> Iterator[tuple[tuple[str, bool], Cell]]:
+    """The attack on every dataset in the cache, in both models."""
+    for name, repeats in ROWS:
+        if (source := GoldTasks.of(name)) is None:
+            continue
+        for model, known in MODELS.items():
+            cell = Cell(attacked_real, (name, repeats, model, PAPER_SCALE, source.sha256))
+            yield (DATA[name, repeats], known), cell
 
-    Names are required where tasks differ between workers. If labels are recovered without names,
-    the theorem's proof is right: workers can be renamed.
+
+def judge(found: Found, real: Sequence[Real] = ()) -> Outcome:
+    """Judge the guarantee in P2's own model, and if the server knows the assignments.
+
+    The theorem's proof renames workers, so it says nothing about label vectors without a name.
+    Whether they come out, and whether names follow, is judged by the drawn crowds at P2's scale:
+    they do if they do in half of the runs.
     """
     papers = {
         each: runs
         for each, runs in found.items()
         if each.mode == Mode.AS_PUBLISHED and each.scale == PAPER_SCALE
     }
-    sparse = {each: runs for each, runs in papers.items() if each.share < 1}
-    out, named = _often(papers, "exact"), _often(sparse, "named")
-    verdict: Verdict = "holds" if not out else "fails" if named else "holds in shape"
-    reason = {
-        "fails": "all labels are recovered from the totals, with names where tasks differ",
-        "holds in shape": "all labels are recovered from the totals, but no names",
-    }
+    secret = {each: runs for each, runs in papers.items() if not each.known}
+    known = {each: runs for each, runs in papers.items() if each.known and each.share < 1}
+    said = statements(secret, known, real)
+    guarantee = ruling_on(said)
     return Outcome(
-        tuple(_rows(found)),
-        verdict,
-        reason.get(verdict, ""),
-        _words(found, papers, sparse),
+        (*_rows(found), *map(_real_row, real)),
+        Rulings(guarantee=guarantee),
+        f"{_words(found, secret, known)}{''.join(map(_real_words, real))}",
         tuple(_charts(found)),
+        claims={
+            "P2-5-1": guarantee,
+            "P2-5-6": _renaming(said),
+            "P2-5-7": _for_workers(said),
+        },
+    )
+
+
+def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[Statement]:
+    """Theorem 1 as its proof has it, of label vectors, and with known assignments."""
+    runs = [run for own in secret.values() for run in own]
+    names = sum(run["named"] for run in (*runs, *(run for run in real if not run["known"])))
+    sure = [run for run in real if run["known"] and run["certain"]]
+    certain = "".join(
+        f"; on {run['data']} {run['certain']:,} of {run['answers']:,} labels" for run in sure
+    )
+    columns = "".join(
+        f"; on {run['data']} those of {run['exact']} of {run['workers']} workers"
+        for run in real
+        if not run["known"]
+    )
+    return [
+        Statement(
+            "with secret assignments no label is found under its worker's name",
+            not names,
+            f"{names} names found",
+        ),
+        Statement(
+            "with secret assignments label vectors are not determined",
+            not _often(secret, "exact"),
+            f"all found in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn "
+            f"crowds{columns}",
+        ),
+        Statement(
+            "with known assignments no label is determined",
+            not _often(known, "named") and not sure,
+            f"all found with names in {_whole(known, 'named')} of {_count(known)} runs on drawn "
+            f"crowds{certain}",
+        ),
+    ]
+
+
+def _renaming(said: Sequence[Statement]) -> Ruling:
+    """The proof's step: a swap of workers is another solution, so no label is unique."""
+    named, vectors, assigned = said
+    if not named.true:
+        return Ruling("fails", named.seen)
+    if vectors.true and assigned.true:
+        return Ruling("holds", "and label vectors were not found either")
+    return Ruling(
+        "partly",
+        f"a swap only renames columns: without assignments {vectors.seen}, with them "
+        f"{assigned.seen}",
+    )
+
+
+def _for_workers(said: Sequence[Statement]) -> Ruling:
+    """A worker sees the same totals, which are public outputs, and fewer assignments."""
+    named, vectors, _ = said
+    if named.true and vectors.true:
+        return Ruling("holds", "by renaming, and label vectors were not found either")
+    return Ruling(
+        "partly" if named.true else "fails",
+        f"again a renaming: a worker sees the same totals, and without assignments {vectors.seen}",
     )
 
 
@@ -105,18 +190,79 @@ def _whole(found: Found, what: str) -> int:
     return sum(run[what] == each.workers for each, runs in found.items() for run in runs)
 
 
-def _words(found: Found, papers: Found, sparse: Found) -> str:
+def _words(found: Found, secret: Found, known: Found) -> str:
     odds = {each: runs for each, runs in found.items() if each.mode == Mode.LOG_ODDS}
     noised = [run for each, runs in found.items() if each.mode == Mode.NOISED for run in runs]
     better = sum(run["right"] > run["guessed"] for run in noised)
+    names = sum(run["named"] for runs in secret.values() for run in runs)
+    renamed = f"and under {names} workers' names. "
+    if not names:
+        renamed = (
+            "and under no worker's name: the theorem's proof is this renaming, and in this sense "
+            "it is true. "
+        )
     return (
-        "Labels are unique up to a renaming of workers. As published at L = 10^10, every label "
-        f"of every worker was recovered in {_whole(papers, 'exact')} of {_count(papers)} runs, "
-        f"and under its worker's name in {_whole(sparse, 'named')} of {_count(sparse)} in which "
-        "tasks differ between workers and the server, which assigns them, knows them. Log-odds "
-        f"gave all labels in {_whole(odds, 'exact')} of {_count(odds)} runs. With noise the "
-        f"labels of {sum(run['exact'] for run in noised)} workers were recovered, and {better} of "
-        f"{len(noised)} runs did better than guessing the inferred truths."
+        f"On drawn crowds that meet the theorem's condition ({_crowds(found)}), in P2's own model, "
+        "in which a worker's assignments are secret, every label of every worker was recovered up "
+        f"to a renaming of the workers in {_whole(secret, 'exact')} of {_count(secret)} runs at L "
+        f"= 10^10, {renamed}If the server knows the assignments, as one that assigns and pays for "
+        "tasks does, every label of these crowds was recovered under its worker's name in "
+        f"{_whole(known, 'named')} of {_count(known)} runs in which tasks differ between workers. "
+        f"On the same crowds log-odds gave all labels in {_whole(odds, 'exact')} of "
+        f"{_count(odds)} runs; with noise the labels of {sum(run['exact'] for run in noised)} "
+        f"workers were recovered, and {better} of {len(noised)} runs did better than guessing the "
+        "inferred truths."
+    )
+
+
+def _crowds(found: Found) -> str:
+    """The drawn crowds in words."""
+    sizes = sorted({each.workers for each in found})
+    shares = list(dict.fromkeys(each.answered for each in found))
+    tasks = sorted({run["tasks"] for runs in found.values() for run in runs})
+    count = f"{tasks[0]} to {tasks[-1]}" if len(tasks) > 1 else str(tasks[0])
+    return (
+        f"{' or '.join(map(str, sizes))} workers, {count} tasks, of which each answers "
+        f"{' or '.join(shares)}"
+    )
+
+
+def _real_row(run: Real) -> Row:
+    counted = [each for each in run["candidates"] if each is not None]
+    return {
+        "part": f"Real answers, as published at L = {_power(PAPER_SCALE)}",
+        "data": run["data"],
+        "assignments": "known" if run["known"] else "secret",
+        "workers": run["workers"],
+        "tasks": run["tasks"],
+        "against the condition": run["against"],
+        "found": run["exact"],
+        "with names": run["named"],
+        "candidates counted": len(counted),
+        "most candidates": max(counted, default=None),
+        "labels": run["answers"],
+        "certain": run["certain"],
+        "certain and right": run["certain_right"],
+        "labels right": run["right"] / run["answers"],
+        "by guessing": run["guessed"] / run["answers"],
+    }
+
+
+def _real_words(run: Real) -> str:
+    """A sentence on real answers in one model of the server."""
+    server = "knows" if run["known"] else "does not know"
+    left = [each for each in run["candidates"] if each is not None and each > 1]
+    names = f", {run['named']} of them with names" if run["exact"] else ""
+    if run["exact"] and not run["named"]:
+        names = " up to a renaming of the workers"
+    others = ""
+    if left and run["exact"] < run["workers"]:
+        others = f", {len(left)} others have 2 to {max(left):,} candidate columns left"
+    return (
+        f" On {run['data']} ({run['workers']} workers, {run['answers']:,} labels of "
+        f"{run['tasks']} tasks), if the server {server} the assignments, all labels of "
+        f"{run['exact']} workers are recovered{names}{others}, and {run['certain']:,} labels are "
+        "certain."
     )
 
 
@@ -138,6 +284,7 @@ def _row(setting: Setting, runs: Runs) -> Row:
         "part": f"{NAMES[setting.mode].capitalize()}{at}: workers whose labels are recovered",
         "workers": setting.workers,
         "tasks": setting.answered,
+        "assignments": "known" if setting.known else "secret",
         "noise": setting.noise,
         "rank": _mean(runs, "rank"),
         "needed": _mean(runs, "needed"),
@@ -151,8 +298,8 @@ def _row(setting: Setting, runs: Runs) -> Row:
 
 def _by_scale(own: Found) -> Iterator[Row]:
     """The share of workers whose labels are recovered: one row per L, one column per crowd."""
-    for scale in sorted({each.scale for each in own if each.scale}):
-        here = [each for each in own if each.scale == scale]
+    for scale in sorted({each.scale for each in own if each.scale and each.known}):
+        here = [each for each in own if each.scale == scale and each.known]
         part = f"{NAMES[here[0].mode].capitalize()}: share of workers, by crowd"
         row: dict[str, Value] = {"part": part, "L": _power(scale)}
         yield row | {f"{each.workers}, {each.answered}": _share(each, own[each]) for each in here}
@@ -173,7 +320,7 @@ def _power(scale: int) -> str:
 def _charts(found: Found) -> Iterator[Chart]:
     """Charts of both modes without noise: recovered labels by scale and crowd."""
     for mode in (Mode.AS_PUBLISHED, Mode.LOG_ODDS):
-        own = {each: runs for each, runs in found.items() if each.mode == mode}
+        own = {each: runs for each, runs in found.items() if each.mode == mode and each.known}
         if own:
             yield _chart(own)
 
@@ -186,8 +333,9 @@ def _chart(own: Found) -> Chart:
         "scale L",
         "share of workers",
         tuple(_series(*crowd, own) for crowd in crowds),
-        note="P2 Theorem 1: no participant can determine another's labels uniquely. Here the "
-        "server computes them from the totals, without a key; the smallest share is "
+        note="P2 Theorem 1: no participant can determine another's labels uniquely. Here a server "
+        "that knows the assignments computes them from the totals of drawn crowds, without a key; "
+        "the smallest share is "
         f"{_share(low, own[low]):.2f}, of {low.workers} workers (tasks answered: "
         f"{low.answered}) at L = {_power(low.scale or 1)}",
         better="lower",
@@ -210,12 +358,15 @@ STUDY = Study(
     "least 3 workers take part and no task has the same label from all of them, with no label "
     "counting as one",
     "P2 Theorem 1",
-    "drawn crowds on 159 tasks, as in P2, 40 % of the workers good; workers answer all tasks, or "
-    "a random 70 % each, and the server knows which; it attacks with the sums that Protocol 1 "
-    "opens, counts of the first round and all totals, without a key; Sottovoce's other modes are "
-    "shown for comparison; labels are counted, so ties do not matter",
+    "drawn crowds on 159 tasks, as in P2, without those against the theorem's condition, 40 % of "
+    "the workers good; workers answer all tasks, or a random 70 % each. The server attacks with "
+    "the sums that Protocol 1 opens, counts of the first round and all totals, without a key; it "
+    "knows which tasks a worker had, or, as P2 has it, does not. Likewise on Duchenne's gold tasks "
+    "and on bluebirds. Sottovoce's other modes are shown for comparison; labels are counted, so "
+    "ties do not matter",
     plan,
-    "one run of two crowds at two scales, instead of five runs of six crowds at up to seven",
-    recorded="fails",
+    "one run of two drawn crowds at two scales, instead of five runs of six at up to seven, and no "
+    "real answers",
+    recorded=("not claimed", "not claimed", "partly"),
     items=("P2 Theorem 1",),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from time import process_time
 from typing import Any, TypeVar
 
@@ -53,7 +54,8 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
 
     small_primes()
     primes, (p, q) = _timed(lambda: (safe_prime(BITS // 2), safe_prime(BITS // 2)))
-    dealing, (public, shares) = _timed(lambda: key_of(p, q, 1, threshold(workers), workers + 1))
+    deal = partial(key_of, p, q, 1, threshold(workers), workers + 1)
+    dealing, (public, shares) = min((_timed(deal) for _ in range(sums)), key=itemgetter(0))
     pool = Blinds(public)
     seen: dict[str, list[float]] = {"blinds as published": [], "blinds": [], "rest": []}
     for _ in range(sums):

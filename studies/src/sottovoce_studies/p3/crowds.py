@@ -16,9 +16,22 @@ from sottovoce_studies.crowds import Simulated
 __all__ = ["Floorplan", "crowd"]
 
 
-def crowd(workers: int = 150, lambda1: float = 1.0) -> Simulated:
-    """P3's synthetic users on 30 objects; truths U(1, 9), answers clipped to the range 0..10."""
-    return Simulated(NumericCrowd(workers=workers, lambda1=lambda1, clip=True, inset=1.0))
+def crowd(workers: int = 150, lambda1: float = 1.0, margin: float = 0.0) -> Simulated:
+    """P3's synthetic users on 30 objects; truths U(1, 9), answers clipped to the range 0..10.
+
+    `margin` widens the range at both ends, so that fewer answers are clipped. The range of the
+    truths itself does not matter: all methods here follow a shift of a task's answers.
+    """
+    return Simulated(
+        NumericCrowd(
+            workers=workers,
+            lambda1=lambda1,
+            low=-margin,
+            high=10.0 + margin,
+            clip=True,
+            inset=1.0 + margin,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from sottovoce_studies.cells import Cell
 from sottovoce_studies.crowds import Source
 from sottovoce_studies.p3.pipeline import BASELINES, ours_at, published, read_aware, true_epsilon
 from sottovoce_studies.paper_tables import BAND, curve, spread_by
+from sottovoce_studies.rulings import Ruling, Statement, ruling_on
 from sottovoce_studies.study import Row, Value
 
-__all__ = ["EPSILON", "TENTH", "Seen", "Sweep", "falls", "surely_below"]
+__all__ = ["EPSILON", "TENTH", "Seen", "Sweep", "falls", "surely_below", "with_numbers"]
 
 EPSILON = "epsilon per answer, nominal"
 TENTH = 0.1
@@ -199,6 +200,15 @@ def falls(seen: Sequence[Spread]) -> bool:
     means = [spread.mean for spread in seen]
     down = all(after < before for before, after in pairwise(means))
     return down and surely_below(seen[-1], means[0])
+
+
+def with_numbers(statements: Sequence[Statement]) -> Ruling:
+    """The ruling on statements; where all are true, its reason has the numbers seen."""
+    ruling = ruling_on(statements)
+    if ruling.verdict != "holds":
+        return ruling
+    seen = [f"{each.text}: {each.seen}" for each in statements if each.seen]
+    return Ruling("holds", "; ".join(seen))
 
 
 def surely_below(seen: Spread, figure: float) -> bool:

@@ -2,60 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from sottovoce_studies.p3.epsilon_sweep import TENTH, Seen, falls, surely_below
-from sottovoce_studies.p3.figure_1 import ANSWERS, ERRORS, LIMIT, NEAR_ONE, SETTING, sweep
-from sottovoce_studies.p3.pipeline import true_epsilon
-from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.choices import Choice, grid
+from sottovoce_studies.p3.crowds import crowd
+from sottovoce_studies.p3.epsilon_sweep import TENTH, Seen, falls, surely_below, with_numbers
+from sottovoce_studies.p3.figure_1 import ANSWERS, ERRORS, FEW, LIMIT, NEAR_ONE, SETTING, sweep
+from sottovoce_studies.p3.pipeline import promised, published, true_epsilon
+from sottovoce_studies.paper_tables import spread_by
+from sottovoce_studies.rulings import Rulings, Statement, ruling_on
+from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
-__all__ = ["ALIKE", "STUDY", "judge"]
+__all__ = ["ALIKE", "OPEN", "STUDY", "judge"]
 
 ALIKE = 1.5
 """The largest ratio of losses at which patterns count as similar."""
 
 
+OPEN: Mapping[str, tuple[str, ...]] = {"lambda1": ("1", "0.1", "10")}
+METHODS = ("gtm", "crh")
+
+Tried: TypeAlias = tuple[Mapping[str, str], Mapping[str, Mapping[str, Spread]]]
+"""A setting of the open points, with its spreads at noise 1 by method."""
+
+
 def plan(size: Size, seed: int) -> Work:
-    """The sweep of Figure 1 with both methods."""
+    """The sweep of Figure 1 with both methods, and each lambda1 at noise 1."""
     gtm, crh = sweep(size, "gtm"), replace(sweep(size, "crh"), ours=())
-    cells = gtm.cells(seed)
+    first, second = gtm.cells(seed), crh.cells(seed)
+    settings = list(grid(OPEN))
+    tried = [
+        Cell(
+            published,
+            (crowd(lambda1=float(values["lambda1"])), method, NEAR_ONE, FEW[size], seed),
+        )
+        for values in settings
+        for method in METHODS
+    ]
 
     def judged(results: Sequence[Any]) -> Outcome:
-        return judge(gtm.seen(results[: len(cells)]), crh.seen(results[len(cells) :]))
+        rest = iter(results)
+        seen = [
+            each.seen([next(rest) for _ in cells]) for each, cells in ((gtm, first), (crh, second))
+        ]
+        pairs = [
+            (values, {method: spread_by(next(rest)) for method in METHODS}) for values in settings
+        ]
+        return judge(seen[0], seen[1], pairs)
 
-    return Work([*cells, *crh.cells(seed)], judged)
+    return Work([*first, *second, *tried], judged)
 
 
-def judge(gtm: Seen, crh: Seen) -> Outcome:
-    """Holds in shape if the loss falls, is below 0.1 at noise 1, and similar to CRH's."""
-    fault = next(_faults(gtm, crh), None)
-    verdict: Verdict = "fails" if fault else "holds in shape"
-    at = gtm.theirs[NEAR_ONE]
-    reason = fault or (
-        f"the loss is {at['change'].mean:.3f} at noise 1, with CRH "
-        f"{crh.theirs[NEAR_ONE]['change'].mean:.3f}"
-    )
-    rows = (*gtm.rows("4"), *_beside(gtm, crh))
+def judge(gtm: Seen, crh: Seen, tried: Sequence[Tried] = ()) -> Outcome:
+    """Judge shape: the loss falls, is below 0.1 at noise 1, and similar to CRH's."""
+    shape = statements(gtm, crh)
     charts = gtm.charts("P3 Figure 4", "", _notes(gtm, crh), LIMIT)
-    return Outcome(rows, verdict, reason, _words(gtm, crh), charts)
+    return Outcome(
+        (*gtm.rows("4"), *_beside(gtm, crh), *_tried_rows(tried)),
+        Rulings(shape=with_numbers(shape), guarantee=ruling_on(promised(ANSWERS, 1.0))),
+        _words(gtm, crh),
+        charts,
+        claims={"P3-V.A-11": with_numbers(shape)},
+        choices=tuple(map(_choice, tried)),
+    )
+
+
+def statements(gtm: Seen, crh: Seen) -> list[Statement]:
+    """The pattern of Figure 1 with GTM, and its likeness to that of CRH."""
+    lost = gtm.theirs[NEAR_ONE]["change"]
+    both = ratios(gtm, crh)
+    return [
+        Statement("the loss of GTM falls as epsilon grows", falls(gtm.of("change"))),
+        Statement("it is less than 0.1 at noise 1", surely_below(lost, TENTH), f"{lost.mean:.3f}"),
+        Statement(
+            f"it is within a factor of {ALIKE:g} of CRH's",
+            all(1 / ALIKE < ratio < ALIKE for ratio in both),
+            f"{min(both):.2f} to {max(both):.2f}",
+        ),
+    ]
+
+
+def _choice(tried: Tried) -> Choice:
+    """The statements that a setting meets at noise 1, by its means."""
+    values, found = tried
+    gtm, crh = (found[method]["change"].mean for method in METHODS)
+    return Choice(values, (gtm < TENTH) + (1 / ALIKE < gtm / crh < ALIKE), 2)
+
+
+def _tried_rows(tried: Sequence[Tried]) -> Iterator[Row]:
+    for values, found in tried:
+        yield {
+            "part": "Other lambda1 at noise 1: loss",
+            **values,
+            **{f"MAE {method.upper()}": found[method]["change"].mean for method in METHODS},
+            "trials": found["gtm"]["change"].trials,
+        }
 
 
 def ratios(gtm: Seen, crh: Seen) -> list[float]:
     """The ratio of the losses of GTM and CRH at every epsilon."""
     pairs = zip(gtm.of("change"), crh.of("change"), strict=True)
     return [ours.mean / other.mean for ours, other in pairs]
-
-
-def _faults(gtm: Seen, crh: Seen) -> Iterator[str]:
-    if not falls(gtm.of("change")):
-        yield "the loss of GTM does not fall as epsilon grows"
-    lost = gtm.theirs[NEAR_ONE]["change"]
-    if not surely_below(lost, TENTH):
-        yield f"the loss is {lost.mean:.3f} at noise 1, not less than 0.1"
-    if not all(1 / ALIKE < ratio < ALIKE for ratio in ratios(gtm, crh)):
-        yield f"GTM and CRH differ by more than a factor of {ALIKE:g}"
 
 
 def _beside(gtm: Seen, crh: Seen) -> Iterator[Row]:
@@ -103,6 +154,7 @@ STUDY = Study(
     f"{ALIKE:g} of CRH's; numbers do not tie",
     plan,
     "3 epsilons instead of 7, 10 trials instead of 100, ours in 1 instead of 20",
-    recorded="holds in shape",
+    recorded=("not claimed", "holds", "partly"),
     items=("P3 Figure 4",),
+    open=OPEN,
 )

@@ -24,6 +24,7 @@ from sottovoce.planning.theorems.statement import Published
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.privacy.random_variance import delta_finite, rate_published
 from sottovoce_studies.crowds import Source
+from sottovoce_studies.rulings import Statement
 
 __all__ = [
     "BASELINES",
@@ -38,6 +39,8 @@ __all__ = [
     "noise_of",
     "noise_seed",
     "ours_at",
+    "over_range",
+    "promised",
     "published",
     "published_distance",
     "published_policy",
@@ -61,13 +64,13 @@ MOST = 16.0
 """The largest epsilon of ours; its noise is then far below the errors of any worker."""
 
 
-def published_distance(lambda1: float) -> float:
+def published_distance(lambda1: float, b: float = B, eta: float = ETA) -> float:
     """Δ = γ / λ₁ with γ = b √(2 ln(1/(1 - η))).
 
     >>> round(published_distance(25.0), 4)
     0.1717
     """
-    return B * math.sqrt(-2 * math.log1p(-ETA)) / lambda1
+    return b * math.sqrt(-2 * math.log1p(-eta)) / lambda1
 
 
 def coverage(lambda1: float) -> Published:
@@ -98,21 +101,50 @@ def epsilon_of_noise(noise: float, distance: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def true_epsilon(epsilon: float, answers: int, share: float = 1.0) -> float:
-    """The true ε at P3's δ of the noise of Thm. 4.8, for one of k answers.
+def true_epsilon(
+    epsilon: float, answers: int, share: float = 1.0, delta: float = P3_DELTA
+) -> float:
+    """The true ε at δ of the noise of Thm. 4.8, for one of k answers.
 
     `share` is the theorem's D over the width of the public range. With share = 1/√k, the result is
     for all k answers of a worker at the same noise.
     """
-    rate = rate_published(epsilon, P3_DELTA, share)
+    rate = rate_published(epsilon, delta, share)
 
     def excess(at: float) -> float:
-        return delta_finite(at, rate, 1.0, answers) - P3_DELTA
+        return delta_finite(at, rate, 1.0, answers) - delta
 
     if excess(0.0) <= 0:
         return 0.0
     # Thm. 4.8 holds for D = 1 and any k, with its ε at this rate.
     return float(scipy.optimize.brentq(excess, 0.0, epsilon / share**2, xtol=1e-6))
+
+
+def over_range(
+    lambda1: float, epsilon: float, width: float, b: float = B, eta: float = ETA
+) -> float:
+    """ε (D / Δ)²: the noise for ε at Lemma 4.7's Δ is the noise for this epsilon over the range D.
+
+    >>> round(over_range(25.0, 1.0, 10.0))
+    3393
+    """
+    return epsilon * (width / published_distance(lambda1, b, eta)) ** 2
+
+
+def promised(answers: int, lambda1: float | None = None, width: float = 10.0) -> list[Statement]:
+    """The guarantee of Thm. 4.8 at epsilon 1, with a public range and with the Δ of Lemma 4.7.
+
+    Without a lambda1, as of real data, Lemma 4.7 gives no Δ.
+    """
+    cases = {"per answer, if Delta is the public range": true_epsilon(1.0, answers)}
+    if lambda1 is not None:
+        kept = true_epsilon(over_range(lambda1, 1.0, width), answers)
+        cases["per answer, with the Delta of Lemma 4.7"] = kept
+    cases["per worker"] = true_epsilon(1.0, answers, answers**-0.5)
+    return [
+        Statement(f"epsilon 1 {case}", kept <= 1.0, f"truly {kept:.3g}")
+        for case, kept in cases.items()
+    ]
 
 
 def ours_at(epsilon: float) -> tuple[Pipeline, float]:

@@ -1,12 +1,15 @@
-"""Answers for P4: the public part of its real datasets, and the crowds of its examples.
+"""Answers for P4: its real datasets, found by their sizes, and the crowds of its examples.
 
-Real datasets are summarised, and used whole or restricted to the tasks with known truth. In the
-worked examples all workers have the same quality, and all tasks the same truth.
+P4's Web is the word-sense data of Snow et al. 2008: its sizes and sparsities, and its share of
+truths with the first label, are those that P4 prints. The dataset that others call Web has 177
+workers, not 177 tasks, and is a different one. Datasets are summarised, and used whole or
+restricted to the tasks with known truth. In the worked examples all workers have the same quality,
+and all tasks the same truth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,16 +17,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce import datasets
+from sottovoce.api.infer import infer
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.codes import answer_cells
 from sottovoce.model import Domain, Reports
-from sottovoce.planning.trials import best_constant
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce_studies.contests import CONSTANT, Contest, trial_of
 from sottovoce_studies.crowds import Dataset, Source
+from sottovoce_studies.p4.factorization import Factorization
 
-__all__ = ["DATASETS", "AlikeCrowd", "GoldAnswers", "errors", "public", "summary"]
+__all__ = [
+    "DATASETS",
+    "SCORES",
+    "AlikeCrowd",
+    "GoldAnswers",
+    "Scored",
+    "errors",
+    "factored_errors",
+    "public",
+    "search_words",
+    "summary",
+]
 
-DATASETS: Mapping[str, str] = MappingProxyType({"Web": "web", "AdultContent": "adult2"})
+DATASETS: Mapping[str, str] = MappingProxyType({"Web": "wsd", "AdultContent": "adult2"})
 """P4's names of the datasets, and their names in the cache."""
+
+SCORES = 5
+"""|Γ|: P4 says that both datasets have scores from 0 to 4; 3 and 4 of them occur."""
 
 PLACES = 100
 """The number of equal steps at which the ordered workers are plotted."""
@@ -69,6 +90,21 @@ def errors(contest: Contest, trial: int, seed: int) -> dict[str, float]:
     return {**found, CONSTANT: best_constant(truths).error}
 
 
+def factored_errors(
+    crowd: AlikeCrowd, epsilon: float, variants: Sequence[Factorization], trial: int, seed: int
+) -> dict[str, float]:
+    """The mean error of each variant of MF in a trial; those without a minimum are left out."""
+    answers, truths = crowd.draw(trial_seed(seed, 0, trial))
+    cells, noise = answer_cells(answers, answers.domain).dense(), trial_seed(seed, 1, trial)
+    found = {}
+    for variant in variants:
+        reports = variant.reports(cells, answers.domain, epsilon, f"{seed}/{trial}", noise)
+        if reports is not None:
+            policy = variant.policy(answers.domain, epsilon)
+            found[variant.name] = error_of(infer(reports, "mean", policy=policy), truths)
+    return {**found, CONSTANT: best_constant(truths).error}
+
+
 @dataclass(frozen=True, slots=True)
 class GoldAnswers:
     """The answers to tasks with gold, and the workers who gave one of them."""
@@ -89,6 +125,30 @@ class GoldAnswers:
             tasks=answers.tasks[known],
         )
         return cut, truths[known]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Labels in their order as the scores 0, 1, … of P4, on a scale from 0 to 4."""
+
+    whole: Source
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        answers, truths = self.whole.draw(seed)
+        scores = Reports.of(
+            answers.worker,
+            answers.task,
+            answers.value,
+            domain=Domain.ordinal(range(SCORES)),
+            workers=answers.workers,
+            tasks=answers.tasks,
+        )
+        return scores, truths
+
+
+def search_words(workers: int, tasks: int) -> str:
+    """The result of a search for a dataset of these sizes in the cache."""
+    return str(datasets.find(workers=workers, tasks=tasks))
 
 
 def public() -> dict[str, Dataset]:

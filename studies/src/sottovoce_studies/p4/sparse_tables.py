@@ -1,4 +1,4 @@
-"""Tables, charts and significance tests shared by P4's figures 2 to 5.
+"""Tables, charts, statements and choices shared by P4's figures 2 to 5.
 
 A place in the synthetic experiments is a size, a sparsity and an epsilon.
 """
@@ -6,49 +6,90 @@ A place in the synthetic experiments is a size, a sparsity and an epsilon.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from sottovoce.figures import Chart, Level, Role
 from sottovoce.mechanisms.policies import Target
-from sottovoce.model import Domain
-from sottovoce.planning.pipelines import Pipeline, true_guarantee
+from sottovoce.model import Domain, Unit
+from sottovoce.planning.pipelines import true_guarantee
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
+from sottovoce_studies.choices import Choice, best
 from sottovoce_studies.contests import CONSTANT
-from sottovoce_studies.p4.sparse_trials import CLEAN, PAPERS, Truths, crowd, maes, ours, policy_at
+from sottovoce_studies.p4.factorization import (
+    DESCENTS,
+    MAIN,
+    MF,
+    VARIANTS,
+    Factorization,
+    limits,
+    variant_named,
+)
+from sottovoce_studies.p4.sparse_trials import (
+    CLEAN,
+    LP,
+    RR,
+    Method,
+    Truths,
+    crowd,
+    maes,
+    ours,
+    policy_at,
+)
 from sottovoce_studies.paper_tables import curve
+from sottovoce_studies.rulings import Ruling, Statement
 from sottovoce_studies.study import Row, Size, Value
 
 __all__ = [
+    "GRID_TEXT",
     "OURS",
+    "THREE",
     "VALUES",
     "Curves",
-    "Finding",
     "Found",
+    "Judged",
     "Place",
     "Trials",
     "along_epsilon",
     "along_sparsity",
     "apart",
-    "broken",
     "changes",
     "chart",
     "errors",
-    "finding_rows",
     "gathered",
     "guarantee_rows",
     "is_above",
+    "judged_choice",
     "mae_rows",
+    "methods",
     "not_better",
-    "with_which",
+    "refused",
+    "same_guarantee",
+    "statement_rows",
+    "step_rows",
+    "step_sentence",
+    "tried_in",
+    "with_grid",
+    "words_of",
 ]
 
 
 ERRORS = 3.0
 """The number of standard errors by which a mean must exceed a figure to count as above."""
 OURS = "ours"
+THREE = (LP, RR, MF[2])
+"""The three mechanisms that P4 compares; the true epsilon of MF is the same in all variants."""
+GRID_IN = 2
+"""Full runs try all choices of MF in this number of trials, and the main ones in all trials."""
+GRID_TEXT = (
+    "P4 prints neither MF's dimension nor the law of V's entries nor a number of gradient steps: "
+    "12 choices at the minimum of its loss, where gradient descent ends, and 6 with 200 or 400 "
+    "steps; without a ridge, which P4 does not have, a worker with fewer answers than dimensions "
+    "has no minimum, and the choice is refused"
+)
 
 CHANGE, ERROR = "change of the MAE", "MAE to the truth"
 
@@ -64,13 +105,58 @@ QUICK_FROM = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A statement about curves, whether it holds, and the numbers; `of` is a variant of MF."""
+class Judged:
+    """The choice of MF under which a figure is judged, with its statements, and all choices."""
 
-    says: str
-    holds: bool
-    seen: str
-    of: str = ""
+    variant: Factorization
+    statements: tuple[Statement, ...]
+    choices: tuple[Choice, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the variant."""
+        return self.variant.name
+
+    def of(self, text: str) -> Statement:
+        """The statement that begins with a text."""
+        return next(each for each in self.statements if each.text.startswith(text))
+
+
+Found: TypeAlias = "Mapping[Place, Trials]"
+
+
+def judged_choice(found: Found, said: Callable[[Found, str], Sequence[Statement]]) -> Judged:
+    """The variant of MF with which most statements are true; of several the first is judged.
+
+    `said` gives the statements with a variant. Choices are compared on the trials that have them
+    all, and the judged one is run on all trials.
+    """
+    variants = [variant_named(name) for name in tried_in(list(found.values()))]
+    alike = {place: with_grid(trials) for place, trials in found.items()}
+    choices = []
+    for each in variants:
+        statements = said(alike, each.name)
+        choices.append(Choice(each.values, sum(one.true for one in statements), len(statements)))
+    chosen = variants[choices.index(best(choices))]
+    return Judged(chosen, tuple(said(found, chosen.name)), tuple(choices))
+
+
+def with_grid(trials: Trials) -> Trials:
+    """The trials with every choice of MF; all of them if no trial has more than others."""
+    return [trial for trial in trials if DESCENTS[0].name in trial] or trials
+
+
+def tried_in(places: Sequence[Trials]) -> list[str]:
+    """The variants of MF that were run, or refused, at these places."""
+    seen = {name for trials in places for trial in trials for name in trial}
+    whole = any(each.name in seen for each in DESCENTS)
+    return [each.name for each in ((*VARIANTS, *DESCENTS) if whole else MAIN)]
+
+
+def refused(text: str, name: str) -> Statement:
+    """A statement about a variant that has no minimum somewhere."""
+    dimension = variant_named(name).dimension
+    return Statement(text, False, f"refused: some workers have fewer than {dimension} answers")
 
 
 def errors(trials: Trials) -> dict[str, Spread]:
@@ -86,8 +172,9 @@ def changes(trials: Trials) -> dict[str, Spread]:
 
 
 def apart(trials: Trials, one: str, other: str) -> Spread:
-    """The excess of one MAE over the other, by trial."""
-    return Spread.of([trial[one] - trial[other] for trial in trials])
+    """The excess of one MAE over the other, by trial with both."""
+    both = [trial for trial in trials if one in trial and other in trial]
+    return Spread.of([trial[one] - trial[other] for trial in both])
 
 
 def is_above(spread: Spread, figure: float) -> bool:
@@ -96,33 +183,40 @@ def is_above(spread: Spread, figure: float) -> bool:
     return spread.mean - ERRORS * error > figure
 
 
-def broken(findings: Sequence[Finding], of: str = "") -> list[Finding]:
-    """The statements that fail, for all methods and for one variant of MF."""
-    return [each for each in findings if not each.holds and each.of in ("", of)]
-
-
-def with_which(findings: Sequence[Finding], variants: Sequence[str]) -> str:
-    """The variants of MF with which all statements hold, and those with which some fail."""
-    good = [each for each in variants if not broken(findings, each)]
-    bad = [each for each in variants if each not in good]
-    words = [f"this holds with {' and '.join(good)}"] if good else []
-    words += [f"this fails with {' and '.join(bad)}"] if bad else []
-    return ", ".join(words)
-
-
-def finding_rows(part: str, findings: Sequence[Finding]) -> Iterator[Row]:
+def statement_rows(part: str, judged: Judged) -> Iterator[Row]:
     """Each statement of the paper with our result."""
-    for each in findings:
-        row: dict[str, Value] = {"part": part, "the text says": each.says, "with": each.of or None}
-        yield {**row, "holds": "yes" if each.holds else "no", "seen": each.seen}
+    for each in judged.statements:
+        row: dict[str, Value] = {"part": part, "the text says": each.text}
+        yield {**row, "true": "yes" if each.true else "no", "seen": each.seen, "MF": judged.name}
 
 
-def mae_rows(part: str, axis: str, curves: Curves) -> Iterator[Row]:
+def words_of(judged: Judged) -> Iterator[str]:
+    """Each statement in a sentence, and the choice that is judged."""
+    said = "; ".join(
+        f"{'true' if each.true else 'false'}: {each.text} ({each.seen})"
+        for each in judged.statements
+    )
+    same = sum(choice.met == best(judged.choices).met for choice in judged.choices)
+    yield (
+        f"Judged with {judged.name}, one of {same} choices of {len(judged.choices)} with which "
+        f"most statements are true. {said[0].upper()}{said[1:]}."
+    )
+
+
+def mae_rows(part: str, axis: str, curves: Curves, judged: str) -> Iterator[Row]:
     """Two tables: the paper's changes, and errors to the truth."""
     for x, trials in curves.items():
-        yield _row(f"{part}, {CHANGE}", axis, x, changes(trials))
+        yield _row(f"{part}, {CHANGE}", axis, x, _shown(changes(trials), judged))
     for x, trials in curves.items():
-        yield _row(f"{part}, {ERROR}", axis, x, errors(trials))
+        yield _row(f"{part}, {ERROR}", axis, x, _shown(errors(trials), judged))
+
+
+def _shown(seen: Mapping[str, Spread], judged: str) -> dict[str, Spread]:
+    """Without the variants of MF that are neither judged nor main ones."""
+    hidden = (
+        {each.name for each in (*VARIANTS, *DESCENTS)} - {each.name for each in MAIN} - {judged}
+    )
+    return {name: spread for name, spread in seen.items() if name not in hidden}
 
 
 def _row(part: str, axis: str, x: float, seen: Mapping[str, Spread]) -> Row:
@@ -139,21 +233,78 @@ def not_better(curves: Sequence[Curves], names: Sequence[str]) -> bool:
     return not any(is_above(apart(at, CONSTANT, name), 0.0) for at in places for name in names)
 
 
-def guarantee_rows(
-    pairs: Sequence[Pipeline], values: int, tasks: int, place: Mapping[str, Value] | None = None
-) -> Iterator[Row]:
-    """True epsilon per answer (NULL is also an answer) at a claimed epsilon of 1 and delta 0."""
-    target, domain = Target(1.0, answers=tasks), Domain.ordinal(range(values))
+def true_epsilon(pair: Method, values: int, tasks: int, unit: Unit = Unit.ANSWER) -> float:
+    """The true epsilon at a claimed one of 1 and delta 0; NULL is also an answer."""
+    target = Target(1.0, unit, answers=tasks)
+    policy = policy_at(pair, Domain.ordinal(range(values)), target.epsilon, tasks)
+    return true_guarantee(policy, target).epsilon
+
+
+def guarantee_rows(pairs: Sequence[Method], values: int, tasks: int) -> Iterator[Row]:
+    """True epsilons per answer and per worker at a claimed epsilon of 1."""
     for pair in pairs:
-        held = true_guarantee(policy_at(pair, domain, target.epsilon, tasks), target)
-        kept: Value = held.epsilon if math.isfinite(held.epsilon) else "not finite"
-        row: dict[str, Value] = {"part": "True epsilon per answer at a claimed 1"}
-        yield {**row, **(place or {}), "method": pair.name, "true epsilon": kept}
+        name = "MF" if isinstance(pair, Factorization) else pair.name
+        row: dict[str, Value] = {"part": "True epsilon at a claimed 1", "method": name}
+        for unit in Unit:
+            held = true_epsilon(pair, values, tasks, unit)
+            row[f"per {unit}"] = held if math.isfinite(held) else "not finite"
+        yield row
 
 
-def chart(title: str, axis: str, curves: Curves, note: str) -> Chart:
+def same_guarantee(pairs: Sequence[Method], values: int, tasks: int) -> Ruling:
+    """Whether all methods have the epsilon per answer at which they are compared."""
+    held = {
+        "MF" if isinstance(pair, Factorization) else pair.name: true_epsilon(pair, values, tasks)
+        for pair in pairs
+    }
+    over = [name for name, epsilon in held.items() if epsilon > 1 + 1e-9]
+    words = ", ".join(
+        f"{name} {f'{epsilon:.3g}' if math.isfinite(epsilon) else 'none (Thm. 4)'}"
+        for name, epsilon in held.items()
+    )
+    reason = f"true epsilon per answer at a claimed 1, NULL included: {words}"
+    return Ruling("fails" if over else "holds", reason)
+
+
+def step_rows(places: Sequence[Trials]) -> Iterator[Row]:
+    """The largest relative move of MF's MAE over all places when gradient steps double."""
+    for moves in _moves(places):
+        yield {"part": "MF: more gradient steps, largest move of the MAE in %", **moves}
+
+
+def _moves(places: Sequence[Trials]) -> Iterator[dict[str, Value]]:
+    for descents, minimum in limits():
+        ways = [*descents, minimum]
+        both = [[t for t in trials if all(way.name in t for way in ways)] for trials in places]
+        there = [errors(trials) for trials in both if trials]
+        if there:
+            row: dict[str, Value] = {"MF": minimum.name}
+            for few, more in pairwise(ways):
+                end = "the minimum" if more is minimum else f"{more.steps} steps"
+                moved = max(abs(at[more.name].mean / at[few.name].mean - 1) for at in there)
+                row[f"{few.steps} steps to {end}"] = 100 * moved
+            yield row
+
+
+def step_sentence(places: Sequence[Trials]) -> str:
+    """The moves in words; none in a quick run."""
+    moves = [
+        f"{value:.2g} % ({row['MF']}, {key})"
+        for row in _moves(places)
+        for key, value in row.items()
+        if isinstance(value, float)
+    ]
+    if not moves:
+        return "All numbers of MF are at the minimum, which no gradient step moves."
+    return (
+        "All numbers of MF are at the minimum, which no gradient step moves; descents from a "
+        f"random start differ in their MAE by at most {', '.join(moves)}."
+    )
+
+
+def chart(title: str, axis: str, curves: Curves, note: str, judged: str) -> Chart:
     """The change of the MAE of every method over an axis, with the best constant's as a level."""
-    seen = {x: changes(trials) for x, trials in curves.items()}
+    seen = {x: _shown(changes(trials), judged) for x, trials in curves.items()}
     names = dict.fromkeys(name for at in seen.values() for name in at if name != CONSTANT)
     series = []
     for name in names:
@@ -179,14 +330,23 @@ class Place:
     epsilon: float
     truths: Truths = "N(0, 1)"
 
-    def cells(self, trials: int, seed: int, *, with_ours: int) -> list[Cell]:
+    def cells(
+        self, size: Size, trials: int, seed: int, *, with_ours: int, grid_in: int = GRID_IN
+    ) -> list[Cell]:
         """One cell per trial: P4's mechanisms, and in the first `with_ours` trials also ours."""
         source = crowd(self.workers, self.tasks, self.sparsity, self.truths)
-        both = (*PAPERS, ours(beyond=self.truths == "N(0, 1)"))
+        own = (ours(beyond=self.truths == "N(0, 1)"),)
         return [
             Cell(
                 maes,
-                (source, VALUES, self.epsilon, both if trial < with_ours else PAPERS, trial, seed),
+                (
+                    source,
+                    VALUES,
+                    self.epsilon,
+                    (*methods(size, trial, grid_in), *(own if trial < with_ours else ())),
+                    trial,
+                    seed,
+                ),
             )
             for trial in range(trials)
         ]
@@ -196,7 +356,11 @@ class Place:
         return full if size == "full" else int(self.epsilon >= QUICK_FROM)
 
 
-Found: TypeAlias = Mapping[Place, Trials]
+def methods(size: Size, trial: int, grid_in: int = GRID_IN) -> tuple[Method, ...]:
+    """P4's mechanisms in a trial, with every choice of MF in the first ones of a full run."""
+    if size == "full" and trial < grid_in:
+        return (LP, RR, *VARIANTS, *DESCENTS)
+    return (LP, RR, *MAIN)
 
 
 def gathered(places: Sequence[Place], results: Sequence[Mapping[str, float]]) -> Found:

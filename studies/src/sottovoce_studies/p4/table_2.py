@@ -7,9 +7,10 @@ from typing import Any
 
 from sottovoce.figures import Chart, Level, Series
 from sottovoce_studies.cells import Cell
-from sottovoce_studies.p4.crowds import PLACES, public, summary
+from sottovoce_studies.p4.crowds import DATASETS, PLACES, public, search_words, summary
 from sottovoce_studies.paper_tables import PrintedTable, printed
-from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+from sottovoce_studies.rulings import Ruling, Rulings, Statement, Verdict, ruling_on
+from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["STUDY", "contradicts", "counted_sparsity", "judge", "meant_answers"]
 
@@ -19,8 +20,12 @@ ROUNDED = 5e-7
 """Sparsities are printed to six places."""
 
 ITSELF, PUBLIC = "Table II: consistency", "Table II: comparison with the public data"
-CONTRADICTED = "the printed averages contradict the printed counts"
 ABSENT = "the dataset is not in the cache"
+SEARCHED = "Web"
+"""The dataset under whose name another one is known, so that it must be found by its sizes."""
+VERY_SPARSE, EXTREME = 0.5, 0.99
+"""Averages above which data count as very and as extremely sparse; P4 prints the second."""
+CLAIMED = ("P4-VI.A-2", "P4-VI.A-3", "P4-VI.A-5", "P4-VI.B-1")
 
 Found = Mapping[str, Mapping[str, Any]]
 
@@ -31,9 +36,19 @@ def plan(size: Size, seed: int) -> Work:
     cells = [Cell(summary, (dataset,)) for dataset in there.values()]
 
     def judged(results: Sequence[Any]) -> Outcome:
-        return judge(printed("P4 Table II"), dict(zip(there, results, strict=True)))
+        table = printed("P4 Table II")
+        found = dict(zip(there, results, strict=True))
+        return judge(table, found, list(_searches(table, found)))
 
     return Work(cells, judged)
+
+
+def _searches(table: PrintedTable, found: Found) -> Iterator[str]:
+    """Searches for datasets by their sizes."""
+    for name in table.column("dataset"):
+        if name == SEARCHED or name not in found:
+            sizes = (int(table.number(column, name)) for column in COUNTS[:2])
+            yield f"{name}: {search_words(*sizes)}"
 
 
 def counted_sparsity(table: PrintedTable, dataset: str) -> float:
@@ -62,31 +77,100 @@ def contradicts(table: PrintedTable, dataset: str) -> bool:
     return abs(apart) > ROUNDED
 
 
-def judge(table: PrintedTable, found: Found) -> Outcome:
-    """Fails if a printed mean contradicts its counts; holds if the public data are as printed."""
-    wrong = [name for name in table.column("dataset") if contradicts(table, name)]
-    differs = [name for name in found if any(_apart(table, name, found[name]))]
-    verdict, reason = _ruling(table, wrong, differs, found)
-    sentences = [_itself(table, name) for name in table.column("dataset")]
+def judge(table: PrintedTable, found: Found, searches: Sequence[str] = ()) -> Outcome:
+    """Count the printed statistics that the datasets have; a misprint is one that others refute."""
+    names = table.column("dataset")
+    sentences = [_itself(table, name) for name in names]
     sentences += [_beside(table, name, found[name]) for name in found]
-    sentences += [f"{name}: {ABSENT}" for name in table.column("dataset") if name not in found]
+    sentences += [f"{name}: {ABSENT}" for name in names if name not in found]
+    sentences += searches
+    sentences.append(
+        "An earlier version of this study took another dataset, web, for Web, and said that P4's "
+        "is not public"
+    )
     rows = (*_own_rows(table), *_public_rows(table, found))
     charts = tuple(_charts(table, found)) or (_printed_chart(table),)
-    return Outcome(rows, verdict, reason, f"{'. '.join(sentences)}.", charts)
+    rulings, claims = _rulings(table, found)
+    return Outcome(rows, rulings, f"{'. '.join(sentences)}.", charts, claims=claims)
 
 
-def _ruling(
-    table: PrintedTable, wrong: Sequence[str], differs: Sequence[str], found: Found
-) -> tuple[Verdict, str]:
-    if len(wrong) == len(table.rows):
-        return "fails", CONTRADICTED
-    if wrong:
-        return "fails", f"the printed average of {wrong[0]} contradicts the printed counts"
-    if len(found) < len(table.rows):
-        return "cannot be checked", ABSENT
-    if differs:
-        return "holds in shape", f"the public data of {' and '.join(differs)} differ"
-    return "holds", ""
+def _rulings(table: PrintedTable, found: Found) -> tuple[Rulings, dict[str, Ruling]]:
+    if set(found) != set(table.column("dataset")):
+        missing = [name for name in table.column("dataset") if name not in found]
+        reason = f"{ABSENT}: {', '.join(DATASETS[name] for name in missing)}"
+        unchecked = Ruling("cannot be checked", reason)
+        return Rulings(unchecked, unchecked), dict.fromkeys(CLAIMED, unchecked)
+    each = {name: _met(table, name, found[name]) for name in found}
+    met, of = (sum(len(one[place]) for one in each.values()) for place in (0, 1))
+    words = "; ".join(_count_words(table, name, found[name]) for name in found)
+    verdict: Verdict = "holds" if met == of else "partly" if 2 * met >= of else "fails"
+    sparse = _sparse(found)
+    rulings = Rulings(Ruling(verdict, words), Ruling(ruling_on(sparse).verdict, _texts(sparse)))
+    claims = (
+        *(_of_dataset(table, name, found) for name in found),
+        _gold(found),
+        Ruling(ruling_on(sparse).verdict, _texts(sparse)),
+    )
+    return rulings, dict(zip(CLAIMED, claims, strict=True))
+
+
+def _met(
+    table: PrintedTable, name: str, seen: Mapping[str, Any]
+) -> tuple[list[str], tuple[str, ...]]:
+    """The statistics that the data have, as printed or as the other printed ones imply, and all."""
+    every = (*COUNTS, *SPARSITIES)
+    differs = list(_apart(table, name, seen))
+    if differs == ["answers"] and seen["answers"] == meant_answers(table, name):
+        differs = []
+    return [column for column in every if column not in differs], every
+
+
+def _count_words(table: PrintedTable, name: str, seen: Mapping[str, Any]) -> str:
+    met, every = _met(table, name, seen)
+    differs = list(_apart(table, name, seen))
+    words = f"{name} {len(met)} of {len(every)}"
+    if differs and len(met) == len(every):
+        printed_count = int(table.number("answers", name))
+        return f"{words} ({printed_count:,} answers is a misprint of {seen['answers']:,})"
+    return f"{words} ({' and '.join(differs)} differ)" if differs else words
+
+
+def _of_dataset(table: PrintedTable, name: str, found: Found) -> Ruling:
+    met, every = _met(table, name, found[name])
+    verdict: Verdict = "holds" if len(met) == len(every) else "partly"
+    return Ruling(verdict, _count_words(table, name, found[name]))
+
+
+def _sparse(found: Found) -> list[Statement]:
+    """P4 §VI-B: both are very sparse, and AdultContent extremely, with workers of one answer."""
+    averages = {name: seen["average sparsity"] for name, seen in found.items()}
+    adult = found["AdultContent"]
+    one = round((1 - adult["maximum sparsity"]) * adult["tasks"])
+    return [
+        Statement(
+            "both are very sparse",
+            min(averages.values()) > VERY_SPARSE,
+            ", ".join(f"{name} {average:.3f}" for name, average in averages.items()),
+        ),
+        Statement(
+            "AdultContent's average exceeds 0.99, and some worker has one answer",
+            averages["AdultContent"] > EXTREME and one == 1,
+            f"{averages['AdultContent']:.6f}, {one} answer",
+        ),
+    ]
+
+
+def _texts(statements: Sequence[Statement]) -> str:
+    return "; ".join(map(str, statements))
+
+
+def _gold(found: Found) -> Ruling:
+    whole = [name for name, seen in found.items() if seen["truths"] == seen["tasks"]]
+    words = ", ".join(
+        f"{name} {seen['truths']:,} of {seen['tasks']:,} tasks" for name, seen in found.items()
+    )
+    verdict: Verdict = "holds" if len(whole) == len(found) else "partly" if whole else "fails"
+    return Ruling(verdict, f"public truths: {words}")
 
 
 def _apart(table: PrintedTable, name: str, seen: Mapping[str, Any]) -> Iterator[str]:
@@ -111,7 +195,7 @@ def _beside(table: PrintedTable, name: str, seen: Mapping[str, Any]) -> str:
     differ = list(_apart(table, name, seen))
     same = [column for column in (*COUNTS, *SPARSITIES) if column not in differ]
     words = (
-        f"The public {name} has {seen['workers']:,} workers, {seen['tasks']:,} tasks and "
+        f"{name} ({DATASETS[name]}) has {seen['workers']:,} workers, {seen['tasks']:,} tasks and "
         f"{seen['answers']:,} answers, {seen['answers'] / seen['workers']:.0f} per worker, at a "
         f"mean sparsity of {seen['average sparsity']:.6f}"
     )
@@ -200,14 +284,15 @@ def _printed_chart(table: PrintedTable) -> Chart:
 STUDY = Study(
     "p4-table-2",
     "Web has 34 workers, 177 tasks and 770 answers at a mean sparsity of .705882; AdultContent "
-    "has 825 workers, 11,040 tasks and 89,796 answers at .993666, 70 per worker",
+    "has 825 workers, 11,040 tasks and 89,796 answers at .993666; both are very sparse",
     "P4 §I, §VI-B, Table II",
-    "the sparsity of a worker is the share of tasks it does not answer; the printed means are "
-    "compared with the printed counts, and all with the public Web (where 177 is the number of "
-    "workers; the paper's part of it is not public) and the public AdultContent (of repeated "
-    "pairs the first answer counts); nothing is drawn and there are no votes",
+    "the sparsity of a worker is the share of tasks it does not answer; printed numbers are "
+    "compared with the word-sense data of Snow et al. 2008 (wsd), which P4 calls Web, and with the "
+    "public AdultContent (adult2; of repeated pairs the first answer counts); a printed count that "
+    "the printed mean sparsity refutes is a misprint of the implied one; very sparse means that "
+    "most cells are NULL; nothing is drawn and there are no votes",
     plan,
     "nothing",
-    recorded="fails",
+    recorded=("partly", "holds", "not claimed"),
     items=("P4 Table II",),
 )

@@ -1,4 +1,4 @@
-"""Tests of study `layers-at-equal-guarantee`: equal guarantees, and the verdict."""
+"""Tests of study `layers-per-answer`: equal guarantees, the trials, and the verdict."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
 from sottovoce.model import WORDS, Unit
 from sottovoce.planning.trials import Spread
+from sottovoce_studies.beyond.layer_duels import ANSWERS, Duel, ruling
 from sottovoce_studies.beyond.layer_trials import (
     ALIKE,
     EXPERTS,
@@ -25,17 +26,17 @@ from sottovoce_studies.beyond.layer_trials import (
     sampled,
     two_layer,
 )
-from sottovoce_studies.beyond.layers_at_equal_guarantee import ANSWERS, Case, Duel, ruling
+from sottovoce_studies.beyond.layers_per_answer import STUDY, Wide
 from sottovoce_studies.crowds import LabelCrowd
+from sottovoce_studies.study import Outcome
 
 TWO = published(1.0)
-CASE = Case(*MIXED, 2, epsilon=1.0)
 GAIN, LEVEL, LOSS = (-0.11, -0.1, -0.09), (-0.1, 0.1, 0.0), (0.09, 0.1, 0.11)
 
 
 def duel(*apart: float) -> Duel:
     spread = Spread.of([0.3, 0.3])
-    return Duel(CASE, "pure", "TD", spread, spread, Spread.of(apart))
+    return Duel("pure", "TD", spread, spread, Spread.of(apart))
 
 
 def low_of(mechanism: object) -> float:
@@ -109,18 +110,46 @@ def test_a_trial_has_an_error_for_every_mechanism() -> None:
     assert all(0 <= error <= 1 for error in errors.values())
 
 
-def test_two_layers_that_always_err_less_hold() -> None:
-    assert ruling([duel(*GAIN), duel(*GAIN)])[0] == "holds"
+def test_two_layers_that_mostly_err_less_and_never_more_hold() -> None:
+    found = ruling([duel(*GAIN), duel(*GAIN), duel(*LEVEL)])
+    seen = "the error of two layers is smaller in 2, larger in 0 of 3 cases"
+    assert str(found) == f"holds: {seen}"
 
 
-def test_two_layers_that_mostly_err_less_hold_in_shape() -> None:
-    assert ruling([duel(*GAIN), duel(*GAIN), duel(*LEVEL)])[0] == "holds in shape"
-
-
-def test_one_defeat_refutes_the_claim() -> None:
-    verdict, reason = ruling([duel(*GAIN), duel(*GAIN), duel(*LOSS)])
-    assert (verdict, "1 of 3" in reason) == ("fails", True)
+def test_one_defeat_leaves_the_claim_true_in_part() -> None:
+    assert ruling([duel(*GAIN), duel(*GAIN), duel(*LOSS)]).verdict == "partly"
 
 
 def test_two_layers_that_are_no_better_in_half_of_the_cases_fail() -> None:
-    assert ruling([duel(*GAIN), duel(*LEVEL)])[0] == "fails"
+    assert ruling([duel(*GAIN), duel(*LEVEL)]).verdict == "fails"
+
+
+def errors(two: float) -> dict[str, float]:
+    """A trial in which every one-layer mechanism errs with 0.2, as published or of a width."""
+    made = {
+        f"{name} {reader}": 0.2
+        for name in ("nominal", *KINDS, "0", "0.2", "0.4")
+        for reader in ("TD", "aware")
+    }
+    return {**made, "two-layer TD": two, "two-layer aware": two, "best constant": 0.5}
+
+
+def judged(two: float) -> Outcome:
+    """A quick run with made-up errors of two layers, slightly different in each trial."""
+    work = STUDY.plan("quick", 1)
+    return work.judge([errors(two + 0.001 * (place % 2)) for place in range(len(work.cells))])
+
+
+@pytest.mark.parametrize(("two", "verdict"), [(0.1, "holds"), (0.2, "fails"), (0.3, "fails")])
+def test_only_the_shape_of_the_claim_is_judged(two: float, verdict: str) -> None:
+    assert judged(two).rulings.verdicts == ("not claimed", verdict, "not claimed")
+
+
+def test_guarantees_per_worker_are_left_to_the_other_study() -> None:
+    units = {row.get("equal") for row in judged(0.1).rows}
+    assert units == {"answer", "nominal only", None}
+
+
+def test_a_width_that_cannot_keep_the_guarantee_is_left_out() -> None:
+    wide = Wide(*MIXED, 2, "epsilon 1 per answer", (0.2, 0.6))
+    assert list(wide.mechanisms()) == ["0", "0.2"]
