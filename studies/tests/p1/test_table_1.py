@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sottovoce_studies.crowds import Dataset
-from sottovoce_studies.p1.table_1 import counted, judge
+from sottovoce_studies.p1.table_1 import STUDY, counted, judge
 
 FOUND: dict[str, Any] = {
     "#question": 2134,
@@ -39,6 +39,20 @@ def test_without_the_dataset_nothing_can_be_counted() -> None:
     assert outcome.rulings.numbers.verdict == "cannot be checked"
     assert outcome.claims["P1-7.1.1-1"].verdict == "cannot be checked"
     assert outcome.charts
+
+
+def test_a_full_run_searches_for_the_grades_by_their_sizes(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    assert "by workers 72, tasks 26: found 0 exact" in STUDY.run("full").explanation
+
+
+def test_a_full_run_without_a_cache_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    assert "no dataset is in the cache to search" in STUDY.run("full").explanation
 
 
 def test_a_search_for_the_grades_is_recorded() -> None:

@@ -106,8 +106,10 @@ def judge(panels: Sequence[Panel]) -> Outcome:
 def _of(statements: Sequence[Statement]) -> Ruling:
     """The ruling on statements, with what was seen if all are true."""
     ruling = ruling_on(statements)
-    seen = "; ".join(f"{each.text.split()[-1]} {each.seen}" for each in statements[-1:])
-    return ruling if ruling.reason else Ruling(ruling.verdict, f"on Duchenne; {seen}")
+    last = statements[-1]
+    return (
+        ruling if ruling.reason else Ruling(ruling.verdict, f"Duchenne: {last.text} ({last.seen})")
+    )
 
 
 def _rows(panel: Panel) -> Iterator[Row]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce import datasets
 from sottovoce.figures import Chart, Series
 from sottovoce.model import Domain, Unit
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.dataset_searches import search
 from sottovoce_studies.p1.layers import two_layer
 from sottovoce_studies.paper_tables import printed
 from sottovoce_studies.rulings import Ruling, Rulings, Verdict
@@ -33,19 +33,13 @@ def plan(size: Size, seed: int) -> Work:
     """Count Duchenne if it is in the cache; a full run also searches for the peer grades."""
     source = Dataset.of("duchenne")
     counts = [] if source is None else [Cell(counted, (source,))]
-    names = tuple(card.name for card in datasets.list_datasets())
-    search = [Cell(searched, (names,))] if size == "full" else []
+    workers, tasks = _paper(GRADES, "#users"), _paper(GRADES, "#question")
+    searches = [search(workers, tasks)] if size == "full" else []
 
     def judged(results: Sequence[Any]) -> Outcome:
         return judge(results[: len(counts)], *results[len(counts) :])
 
-    return Work([*counts, *search], judged)
-
-
-def searched(names: Sequence[str]) -> str:
-    """A search for the peer grades by their printed sizes among the datasets of the cache."""
-    sizes = (_paper(GRADES, statistic) for statistic in ("#users", "#question", "#answers"))
-    return str(datasets.find(**dict(zip(("workers", "tasks", "answers"), sizes, strict=True))))
+    return Work([*counts, *searches], judged)
 
 
 def counted(source: Dataset) -> dict[str, Any]:
@@ -64,11 +58,11 @@ def counted(source: Dataset) -> dict[str, Any]:
     }
 
 
-def judge(results: Sequence[Mapping[str, Any]], search: str = "") -> Outcome:
+def judge(results: Sequence[Mapping[str, Any]], found_by: str = "") -> Outcome:
     """Numbers hold if Duchenne has the printed sizes; they cannot be checked without Duchenne."""
     rows = tuple(_rows(results))
     if not results:
-        words = f"Duchenne is not in the cache. {_unpublished(search)}"
+        words = f"Duchenne is not in the cache. {_unpublished(found_by)}"
         unknown = Ruling("cannot be checked", ABSENT)
         claims = {"P1-7.1.1-1": unknown, "P1-7.1.1-2": _other_students()}
         return Outcome(rows, Rulings(unknown), words, (_betrayed(),), claims=claims)
@@ -82,7 +76,7 @@ def judge(results: Sequence[Mapping[str, Any]], search: str = "") -> Outcome:
         else "4 of 4 for Duchenne; the peer grades are not public"
     )
     charts = (_spread(found["per worker"]), _betrayed())
-    words = " ".join((*_words(found, len(wrong)), _unpublished(search)))
+    words = " ".join((*_words(found, len(wrong)), _unpublished(found_by)))
     numbers = Ruling(verdict, reason)
     claims = {"P1-7.1.1-1": numbers, "P1-7.1.1-2": _other_students()}
     return Outcome(rows, Rulings(numbers), words, charts, claims=claims)
@@ -151,10 +145,10 @@ def _words(found: Mapping[str, Any], wrong: int) -> Iterator[str]:
     )
 
 
-def _unpublished(search: str) -> str:
+def _unpublished(found_by: str) -> str:
     """The sentence on the peer grades, with the record of the search for them."""
     words = "The peer grades are not public; 72 workers with 360 answers gave 5 each on average."
-    return f"{words} A search by their sizes: {search}." if search else words
+    return f"{words} A search by their sizes: {found_by}." if found_by else words
 
 
 def _spread(answers: Sequence[int]) -> Chart:

@@ -149,17 +149,21 @@ def _claims(
     return {
         "P1-abstract-2": _tolerable(seen, ours),
         "P1-6.2.3-7": one_layer if one_layer.reason else Ruling("holds", grow[1].seen),
-        "P1-6.3-2": over_one.ruling,
+        "P1-6.3-2": _on_duchenne(over_one),
         "P1-7.2-1": _at_nothing(answered),
         "P1-7.2-3": rulings.numbers,
         "P1-7.2-4": _accuracy(seen),
         "P1-7.2-5": _half(),
-        "P1-7.2-6": alike.ruling,
+        "P1-7.2-6": _on_duchenne(alike),
         "P1-7.2-7": _same_noise(alike, rulings.guarantee),
-        "P1-7.2-8": over_votes.ruling,
-        "P1-7.2-11": over_one.ruling,
+        "P1-7.2-8": _on_duchenne(over_votes),
+        "P1-7.2-11": _on_duchenne(over_one),
         "P1-7.2-13": _close_to_votes(seen),
     }
+
+
+def _on_duchenne(said: Statement) -> Ruling:
+    return Ruling(said.ruling.verdict, f"Duchenne: {said.seen}; the peer grades are not public")
 
 
 def _tolerable(seen: Mapping[float, Seen], ours: Mapping[float, Seen]) -> Ruling:
