@@ -87,8 +87,10 @@ def test_what_too_few_truths_leave_open_is_not_judged() -> None:
     assert judged(few, few).rulings.numbers.verdict == "cannot be checked"
 
 
-def test_without_one_of_the_datasets_nothing_is_said() -> None:
-    outcome = judge({"Web": seen()})
+@pytest.mark.parametrize("found", [{}, {"Web": seen()}], ids=["none", "one"])
+def test_without_both_datasets_nothing_is_said(found: dict[str, dict[str, Any]]) -> None:
+    outcome = judge(found)
+    assert outcome.charts
     assert outcome.rulings.verdicts == ("cannot be checked", "cannot be checked", "not claimed")
     assert "adult2" in outcome.rulings.numbers.reason
     assert {ruling.verdict for ruling in outcome.claims.values()} == {"cannot be checked"}

@@ -104,12 +104,12 @@ def judge(found: Found) -> Outcome:
         *(row for name, seen in found.items() for row in _shares(name, seen)),
     )
     charts = tuple(_chart(name, seen) for name, seen in found.items()) or (_claimed(),)
-    claims = {CLAIMED[text]: _ruling([o for o in every if o.claim == text]) for text in CLAIMED}
     if missing:
         reason = f"{ABSENT}: {', '.join(DATASETS[name] for name in missing)}"
-        claims = dict.fromkeys(CLAIMED.values(), Ruling("cannot be checked", reason))
         numbers = shape = Ruling("cannot be checked", reason)
+        claims = dict.fromkeys(CLAIMED.values(), shape)
     else:
+        claims = {CLAIMED[text]: _ruling([o for o in every if o.claim == text]) for text in CLAIMED}
         numbers = claims[CLAIMED[ZERO]]
         shape = _ruling([one for one in every if one.claim != ZERO])
     rulings = Rulings(numbers, shape)

@@ -144,21 +144,17 @@ def judge(found: Found, means: Means) -> Outcome:
     choices = [_choice(mf, which, statements(alike, mf, which)) for mf, which in pairs]
     mf, which = pairs[choices.index(best(choices))]
     said, two_layer = statements(found, mf, which), RANGES[which].name
-    kept = keep_probability(SHARP, SCORES)
     rows = list(_rows(found, mf, said))
     rows += step_rows(places)
     shape = ruling_on(said)
-    numbers = Statement(
-        f"RR keeps about {KEPT:g} of NULLs at epsilon 3", abs(kept - KEPT) < 0.01, f"{kept:.4f}"
-    )
     rulings = Rulings(
-        Ruling(numbers.ruling.verdict, f"{numbers}"),
+        _kept(),
         Ruling(shape.verdict, shape.reason or f"on both, with {mf}, {two_layer}"),
         same_guarantee((*THREE, TWO_LAYER), SCORES, WEB_TASKS),
     )
     charts = tuple(_charts(found, said, mf))
     words = " ".join((*_sentences(found, said, mf, which), step_sentence(places)))
-    claims = _claims(found, means, said, (mf, two_layer), kept)
+    claims = _claims(found, means, said, (mf, two_layer))
     return Outcome(tuple(rows), rulings, words, charts, (), claims, tuple(choices))
 
 
@@ -171,8 +167,10 @@ def _absent(found: Found) -> Outcome:
     claims = dict.fromkeys(CLAIMED, unchecked)
     choice = Choice({point: values[0] for point, values in OPEN.items()}, 0, 0)
     charts = tuple(_charts(found, (), THREE[2].name))
-    rulings = Rulings.unchecked(reason)
-    return Outcome(tuple(rows), rulings, f"{reason}.", charts, (), claims, (choice,))
+    guarantee = same_guarantee((*THREE, TWO_LAYER), SCORES, WEB_TASKS)
+    rulings = Rulings(_kept(), unchecked, guarantee)
+    words = f"{reason[0].upper()}{reason[1:]}."
+    return Outcome(tuple(rows), rulings, words, charts, (), claims, (choice,))
 
 
 def _choice(mf: str, which: str, said: Sequence[Statement]) -> Choice:
@@ -228,7 +226,6 @@ def _claims(
     means: Means,
     said: Sequence[Statement],
     chosen: tuple[str, str],
-    kept: float,
 ) -> dict[str, Ruling]:
     def about(text: str) -> Ruling:
         of = [one for one in said if one.text.startswith(text)]
@@ -240,7 +237,7 @@ def _claims(
         _pulled(found, means, chosen[1]),
         about(ALIKE),
         about(DROPS),
-        _near(found["AdultContent"], kept),
+        _near(found["AdultContent"]),
         _better(found, chosen[0], chosen[1]),
     )
     return dict(zip(CLAIMED, rulings, strict=True))
@@ -281,12 +278,20 @@ def _pulled(found: Found, means: Means, two_layer: str) -> Ruling:
     return Ruling("holds" if share == 1 else "partly" if share >= 0.5 else "fails", words)
 
 
-def _near(curve: Curves, kept: float) -> Ruling:
+def _kept() -> Ruling:
+    """The share of NULLs that RR keeps at epsilon 3 (P4 Eq. 8)."""
+    share = keep_probability(SHARP, SCORES)
+    text = f"RR keeps about {KEPT:g} of NULLs at epsilon 3"
+    statement = Statement(text, abs(share - KEPT) < 0.01, f"{share:.4f}")
+    return Ruling(statement.ruling.verdict, str(statement))
+
+
+def _near(curve: Curves) -> Ruling:
     """RR keeps 80 % of NULLs, and truths above epsilon 3 are close to those without noise."""
     last = max(curve)
     change = _mean(curve, last, "RR")
-    true = (abs(kept - KEPT) < 0.01, change <= CLOSE)
-    words = f"keeps {kept:.4f} at epsilon 3; the change at epsilon {last:g} is still {change:.2f}"
+    true = (_kept().verdict == "holds", change <= CLOSE)
+    words = f"{_kept().reason}; the change at epsilon {last:g} is still {change:.2f}"
     return Ruling("holds" if all(true) else "partly" if any(true) else "fails", words)
 
 
