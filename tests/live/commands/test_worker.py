@@ -69,7 +69,7 @@ def consent(link: str) -> str:
 def test_the_privacy_loss_of_exact_sums_is_said(server: RunningServer, mode: str) -> None:
     shown = consent(links_of(server, mode=mode)[0])
     for said in (
-        "OFTEN COMPUTE YOUR LABELS.",
+        "CAN OFTEN COMPUTE YOUR LABELS from the opened totals.",
         "There is no guarantee",
         "Leaves?",
         "A number is sent for each of 3 tasks",

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,8 +52,11 @@ MOST_COLUMNS = 20_000
 MOST_CHOICES = 1_200
 """The most candidates of all workers in the linear system."""
 
-SMALL = 12
-"""A worker with at most this many answers has few columns even without a span."""
+FEW_COLUMNS = 1 << 12
+"""A worker with at most this many columns has them listed even without a span."""
+
+MOST_FREE = 300
+"""The most unknown vectors n_jl of all workers: beyond, linear algebra takes minutes."""
 
 SAFETY = 2
 """Evidence for relations: the totals have this many times the bits of the w_jl."""
@@ -66,6 +70,9 @@ NEAR = 1e-3
 LARGE_SCALE = 10**9
 MOST_PROGRAMS = 250
 """The most candidates for which linear programs are solved."""
+
+MOST_COMPLETED = 120
+"""The largest rank to which a span is completed: lattice reduction takes minutes beyond."""
 
 MOST_NOISY_TASKS = 200
 BLOCK = 256
@@ -148,10 +155,10 @@ def narrowed(view: View, times: Integers) -> tuple[Group, ...]:
         Group(tuple(np.flatnonzero(which.reshape(-1) == place).tolist()), row)
         for place, row in enumerate(rows)
     )
-    try:
-        found = _narrowed(view, groups)
-    except ContradictionError:
-        found = groups
+    found = groups
+    if len(times) * (view.counts.shape[1] - 1) <= MOST_FREE:
+        with suppress(ContradictionError):
+            found = _narrowed(view, groups)
     return tuple(sorted(found, key=lambda group: group.workers))
 
 
@@ -200,6 +207,8 @@ def true_span(view: View, groups: Sequence[Group]) -> Span | None:
     span = span_of(np.concatenate([times, view.vectors]))
     if span.rank >= min(known.rank + free, tasks):
         return span
+    if known.rank + free > MOST_COMPLETED:
+        return None
     whole = completed(span, known.rank + free)
     if whole is None or not whole.clear:
         return None
@@ -314,7 +323,7 @@ def _listed(view: View, group: Group, span: Span | None) -> Integers | None:
         return group.columns if span is None else group.columns[_inside(group.columns, span)]
     if span is not None:
         own = within(span, times > 0)
-    elif times.sum() <= SMALL:
+    elif times.sum() * math.log2(labels) <= math.log2(FEW_COLUMNS):
         places = np.flatnonzero(times)
         own = Span(np.eye(len(times), dtype=np.int64)[places], places)
     else:
@@ -324,7 +333,7 @@ def _listed(view: View, group: Group, span: Span | None) -> Integers | None:
         most = np.minimum(times, view.counts[:, label])
         least = np.maximum(times - view.counts[:, 0], 0) if labels == 2 else None
         vectors = bounded_vectors(own, most, least, MOST_COLUMNS)
-        if vectors is None or len(vectors) * len(grown) > 50 * MOST_COLUMNS:
+        if vectors is None or len(vectors) * len(grown) > 10 * MOST_COLUMNS:
             return None
         grown = [
             np.concatenate([column, vector[:, None]], axis=1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -40,7 +41,7 @@ Column: TypeAlias = tuple[Bits, ...]
 RecoveryOutcome: TypeAlias = Literal["all", "some", "none", "too large", "too many"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Observed:
     """The opened data: vectors (rows) with one integer per task, and the exact counts.
 
@@ -66,7 +67,7 @@ class Observed:
         exact = np.array_equal(self.assigned.sum(axis=0), self.counts.sum(axis=1))
         return self.assigned if exact and len(self.assigned) == self.workers else None
 
-    @property
+    @cached_property
     def span(self) -> Span:
         """The span of the vectors and, if known, of the assignments."""
         if self.told is None:
