@@ -95,8 +95,7 @@ def _privacy_loss(answers: int, promise: Mapping[Unit, Guarantee] | None) -> Ite
             yield f"  if {assumption}"
         yield "It is recorded in your ledger before the first contribution is sent."
     else:
-        yield "PRIVACY LOSS: NOT BOUNDED."
-        yield "A server that knows your tasks CAN OFTEN COMPUTE YOUR LABELS"
+        yield "PRIVACY LOSS: NO BOUND. A server that knows your tasks CAN OFTEN COMPUTE YOUR LABELS"
         yield "from the opened totals. Encryption hides your numbers, but not the exact totals."
         yield "There is no guarantee, so nothing is recorded in your ledger."
     yield ""
