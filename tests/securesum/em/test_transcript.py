@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,15 @@ def test_what_is_written_is_read_again_to_the_integer() -> None:
     assert [each.workers for each in found.opened] == [3, 2]
     assert found.assignments == {"ann": ("q1", "q2"), "bob": ("q2",)}
     assert found.text() == transcript().text()
+
+
+def test_a_task_is_listed_as_often_as_its_worker_may_answer_it() -> None:
+    terms = replace(TERMS, repeats=2)
+    tasks = {"ann": ("q1", "q1", "q2"), "bob": ("q2",)}
+    seen = Transcript(terms, 3, transcript().opened, tasks)
+    assert Transcript.parse(seen.text()).assignments == tasks
+    with pytest.raises(UsageError, match="each of them at most 2 times"):
+        Transcript(terms, 3, transcript().opened, {"ann": ("q1", "q1", "q1")})
 
 
 def test_assignments_may_be_unknown() -> None:

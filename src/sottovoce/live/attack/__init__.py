@@ -6,7 +6,9 @@ labels,
 
     [z_jl]_i = 1 if worker j gave task i the label l,
 
-exactly: rounding changes the integer, not the span. Once the totals fill the span, its vectors of
-zeros and ones can be listed, and these are the answers (against P2, theorem 1, which rules out a
-unique solution only because workers can be renamed).
+exactly: rounding changes the integer, not the span. Two attackers are told apart. A server that
+knows who was given which tasks narrows every worker's labels down to candidate columns
+(`candidate_columns`). A server that does not, as in P2, searches the span for columns that explain
+the counts (`recovery`); workers can then be renamed, which is why P2's theorem 1 finds no unique
+solution.
 """

@@ -7,10 +7,12 @@ tasks. Every condition below holds for the true columns, so only wrong ones are 
 1. Span. Every opened total is Σ_jl g_jl n_jl, hence in the span W of the n_jl and r_j, of rank at
    most rank(r) + J (K - 1). If the totals and the r_j have this rank, they span W: proven, for any
    scale and any prime. Otherwise short relations between tasks complete it (`integer_span`). They
-   are orthogonal to all n_jl unless small integers w_jl solve Σ_jl g_jl w_jl = 0 for every total;
-   the relations are used if, for random g, this has a chance below 2^-D (D is below). Where a task
-   is answered repeatedly, a worker's sum is rounded once, so totals are in W up to one half per
-   worker: relations then hold up to this error.
+   are orthogonal to all n_jl unless small integers w_jl solve Σ_jl g_jl w_jl = 0 for every total.
+   Relations are used only if the totals have at least twice the bits of all w_jl together, so that
+   for random g the chance of this is below 2^-B with B half the bits of the totals; and only if
+   all other vectors are clearly longer, since workers with equal g leave further short ones. Where
+   a task is answered repeatedly, a worker's sum is rounded once, so totals are in W up to one half
+   per worker: relations then hold up to this error.
 2. Support. n_jl is in W, is 0 outside worker j's tasks, and is within 0 … r_j and the counts.
 3. Rank. If x is worker j's column, then the totals without its contribution f(x), which anyone
    can compute, have rank at most (J - 1)(K - 1) modulo the r_j.
@@ -67,7 +69,12 @@ WEAK = 1e-6
 NEAR = 1e-3
 """The most that errors of rounding may move a solution."""
 
+LOOSE = 1e-10
+"""The most of a unit vector, squared, that is not determined by the equations."""
+
 LARGE_SCALE = 10**9
+"""The scale from which errors of one unit are small, and not avoided."""
+
 MOST_PROGRAMS = 250
 """The most candidates for which linear programs are solved."""
 
@@ -390,15 +397,16 @@ def _solved(view: View, groups: Sequence[Group], seen: Integers) -> tuple[FloatA
     """How often each column occurs, nan if not determined; and where the next group begins."""
     columns = np.concatenate([group.columns for group in groups if group.columns is not None])
     sizes = [group.left or 0 for group in groups]
-    rows, weak = _equations(view, columns, seen)
+    workers = sum(len(group.workers) for group in groups)
+    rows, weak = _equations(view, columns, seen, workers)
     member = np.repeat(np.eye(len(groups)), sizes, axis=0)
     matrix = np.concatenate([rows[:-1], member], axis=1)
     wanted = np.append(rows[-1], [float(len(group.workers)) for group in groups])
     axes, strength, right = np.linalg.svd(matrix, full_matrices=False)
     strong = strength > weak
     lines, values = axes[:, strong].T, (right[strong] @ wanted) / strength[strong]
-    solved, loose = values @ lines, np.linalg.norm(axes[:, ~strong], axis=1)
-    times = np.where(loose < NEAR, np.rint(solved), np.nan)
+    solved, loose = values @ lines, 1 - np.square(lines).sum(axis=0)
+    times = np.where(loose < LOOSE, np.rint(solved), np.nan)
     if (np.abs(solved - times) > NEAR).any() or (times < 0).any():
         raise ContradictionError
     if len(times) <= MOST_PROGRAMS:
@@ -415,7 +423,9 @@ def _is_absent(lines: FloatArray, values: FloatArray, place: int) -> bool:
     return bool(found.status == 0 and float(np.asarray(found.x)[place]) < 0.5)
 
 
-def _equations(view: View, columns: Integers, seen: Integers) -> tuple[FloatArray, float]:
+def _equations(
+    view: View, columns: Integers, seen: Integers, workers: int
+) -> tuple[FloatArray, float]:
     """The counts and totals, in units of 1, of each column at the tasks seen; last row: of all.
 
     Also the singular value below which errors of rounding could move a solution by `NEAR`. At a
@@ -433,7 +443,7 @@ def _equations(view: View, columns: Integers, seen: Integers) -> tuple[FloatArra
     if scale < LARGE_SCALE and not error:
         kept = np.logical_not(theirs.unsure(numbers).any(axis=(0, 2)))
     else:
-        error += (1 + theirs.slack) * math.sqrt(numbers[0].size)
+        error += workers * (1 + theirs.slack) * math.sqrt(numbers[0].size)
     counts = np.concatenate([columns[:, seen], view.counts[None, seen]]).astype(np.float64)
     totals = np.concatenate([np.rint(numbers[:, kept]), theirs.totals[None, kept][:, :, seen]])
     rows = [each.reshape(len(each), -1) for each in (counts, totals / scale)]
