@@ -310,12 +310,12 @@ _ALL = (
     ),
     Theorem(
         "p1-theorem-6.4", "P1 Thm. 6.4", "two layers are as private as one with the same mean flip",
-        "false for two or more answers",
+        "true only for a worker who sends one answer",
         partial(_two_layers, privacy_claims.published_equal_layers), _TWO_LAYERS,
     ),
     Theorem(
         "p1-eq-5", "P1 eq. 5", "a bound on the error of a weighted vote",
-        "no bound: it depends on the scale of the weights, the vote does not",
+        "a bound for weights from 0 to 1 only; it depends on their scale, the vote does not",
         _weighted_error, {"accuracies": _FIVE, "vote_weights": (2.0,)},
     ),
     Theorem(

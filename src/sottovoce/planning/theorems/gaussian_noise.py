@@ -323,6 +323,7 @@ def published_alpha_bound(lambda1: float, c: float) -> Published:
         inner = 3 / 4 - c * (c + u + 1) / (math.sqrt(2) * (1 + u))
         value = 2 * math.sqrt(2) / (math.sqrt(lambda1) * (1 - c)) * inner
         source, note = "P3 Thm. 4.3, alpha", "The inner denominator has sqrt(2) for 2, as E[Y] has."
+    note += " P3's proof halves alpha and needs the sound figure; another proof needs half of it."
     sound = alpha_bound(lambda1, c)
     return Published(value=value, sound=sound, holds=value >= sound, source=source, note=note)
 
