@@ -115,7 +115,7 @@ def theorems(kept: Sequence[Kept]) -> dict[str, Ruling]:
     return {
         "P1-6.1.1-1": Ruling(
             "holds" if stays else "fails",
-            f"for p <= 1 - 1/s {one.answer[-1]:.2f} per answer for {last} answers; "
+            f"for p <= 1 - 1/s: {one.answer[-1]:.2f} per answer for {last} answers; "
             f"{one.worker[-1]:.3g} per worker",
         ),
         "P1-6.1.2-3": Ruling(

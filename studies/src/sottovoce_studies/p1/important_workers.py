@@ -147,7 +147,7 @@ def statement(
     )
     up = sorted({n for panel, seen, _ in pairs for n in rises(seen, panel.numbers)})
     if up:
-        words += f"; in some it rises after {', '.join(map(str, up))} important users"
+        words += f"; in some it rises after {' and '.join(map(str, up))} important users"
     return Statement("the change falls once TD without noise is right", true, words)
 
 
