@@ -132,6 +132,12 @@ def test_two_layers_protect_a_worker_with_many_answers_better_than_one_layer() -
     assert one == pytest.approx(100)
 
 
+def test_the_order_of_the_layers_per_worker_depends_on_epsilon() -> None:
+    words = Answered(104, 1834).words(1.0)
+    assert "69.9 with two layers and 104 with one at 1, 69.5 and 10.4 at 0.1" in words
+    assert "at 4 of P1's 13 epsilons" in words
+
+
 def test_results_go_to_their_epsilon() -> None:
     grid = Grid(PeerGrades(), (1.0, 0.0), 2)
     cells = grid.cells(5)

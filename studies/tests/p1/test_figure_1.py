@@ -39,10 +39,18 @@ def test_the_published_factor_has_its_known_values() -> None:
     assert published_factor(np.array([0.1, 0.5])) == pytest.approx([0.1355, 1.0], abs=5e-5)
 
 
-def test_2p_is_not_close_to_the_published_factor() -> None:
+def test_2p_is_near_the_published_factor_but_not_in_proportion() -> None:
     claim = judge(found(), DRAWS).claims["P1-6.2.2-3"]
-    assert claim.verdict == "fails"
-    assert claim.reason.startswith("gap up to 0.076")
+    assert claim.verdict == "partly"
+    assert claim.reason.startswith("gap at most 0.076")
+    assert "G is 0.68 of 2p (p = 0.1)" in claim.reason
+
+
+def test_claims_about_delta_do_not_decide_about_utility() -> None:
+    claims = judge(found(), DRAWS).claims
+    for name in ("P1-6.2.3-9", "P1-6.2.3-10", "P1-6.2.3-11"):
+        assert claims[name].verdict == "holds"
+        assert claims[name].reason.endswith("whether utility follows: P1-7.3-1")
 
 
 def test_other_draws_fail() -> None:

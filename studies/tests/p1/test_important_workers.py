@@ -11,6 +11,7 @@ from sottovoce.errors import UsageError
 from sottovoce.inference import importance
 from sottovoce_studies.p1.crowds import ImportantCrowd
 from sottovoce_studies.p1.important_workers import Panel, expected_change, falls, judge, rises
+from sottovoce_studies.rulings import Ruling
 
 
 def trials(change: float, clean: float = 0.0) -> list[dict[str, float]]:
@@ -28,10 +29,10 @@ def trials(change: float, clean: float = 0.0) -> list[dict[str, float]]:
     ]
 
 
-def verdict(changes: Sequence[float], clean: Sequence[float]) -> str:
+def shape(changes: Sequence[float], clean: Sequence[float]) -> Ruling:
     panel = Panel(1.0, 0.0, tuple(range(len(changes))))
     results = [each for pair in zip(changes, clean, strict=True) for each in trials(*pair)]
-    return judge([panel], results, 3).rulings.shape.verdict
+    return judge([panel], results, 3).rulings.shape
 
 
 def test_important_workers_are_important_and_the_others_are_not() -> None:
@@ -65,16 +66,20 @@ def test_the_expected_change_is_the_product_of_mean_flips() -> None:
 
 
 def test_a_change_that_falls_at_every_step_holds() -> None:
-    assert verdict([0.3, 0.2, 0.1], [0.0, 0.0, 0.0]) == "holds"
+    ruling = shape([0.3, 0.2, 0.1], [0.0, 0.0, 0.0])
+    assert ruling.verdict == "holds"
+    assert "rises" not in ruling.reason
 
 
-def test_a_change_that_rises_before_td_is_right_holds_in_part() -> None:
-    assert verdict([0.1, 0.3, 0.2], [0.4, 0.02, 0.0]) == "partly"
+def test_a_change_that_rises_before_td_is_right_holds_and_the_rise_is_named() -> None:
+    ruling = shape([0.1, 0.3, 0.2], [0.4, 0.02, 0.0])
+    assert ruling.verdict == "holds"
+    assert ruling.reason.endswith("in some it rises after 0 important users")
 
 
 def test_a_change_that_rises_where_td_is_right_fails() -> None:
-    assert verdict([0.1, 0.2, 0.3], [0.0, 0.0, 0.0]) == "fails"
-    assert verdict([0.1, 0.1, 0.1], [0.4, 0.0, 0.0]) == "fails"
+    assert shape([0.1, 0.2, 0.3], [0.0, 0.0, 0.0]).verdict == "fails"
+    assert shape([0.1, 0.1, 0.1], [0.4, 0.0, 0.0]).verdict == "fails"
 
 
 def test_a_rise_within_three_standard_errors_is_none() -> None:

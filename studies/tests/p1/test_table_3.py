@@ -91,6 +91,29 @@ def test_a_loss_above_the_best_constant_is_not_tolerable(as_printed: Callable[..
     assert none.claims["P1-abstract-2"].verdict == "holds"
 
 
+def test_td_is_close_to_majority_vote_if_the_gap_is_a_smaller_share_of_its_change(
+    as_printed: Callable[..., Any],
+) -> None:
+    printed = judged(as_printed("Table 3")).claims["P1-7.2-13"]
+    assert printed.verdict == "holds"
+    assert printed.reason == (
+        "gap 9% of majority vote's change at small epsilon, 40% at 1 (Duchenne); Table 2 prints "
+        "12% at 0 and 17% at 1"
+    )
+    far = judged(as_printed("Table 3", {"one-layer TD": 0.1}))
+    assert far.claims["P1-7.2-13"].verdict == "partly"
+
+
+def test_choices_that_differ_in_rounds_only_are_summarised(as_printed: Callable[..., Any]) -> None:
+    seen = as_printed("Table 3")
+    far = as_printed("Table 3", {"two-layer TD": 0.5})
+    outcome = judge({AS_PRINTED: seen, Setting(rounds="100"): far}, seen, MANY)
+    words = outcome.explanation
+    assert "with label 0 and answered, 9 to 12 come out" in words
+    assert "with 100 rounds, nearest to P1's iteration until convergence, 9 to 9" in words
+    assert "come out for every number of rounds" not in judged(seen).explanation
+
+
 def test_it_judges_its_claims_and_no_others(as_printed: Callable[..., Any]) -> None:
     own = {name for name, claim in CLAIMS.items() if claim.judge == "p1-table-3"}
     assert judged(as_printed("Table 3")).claims.keys() == own

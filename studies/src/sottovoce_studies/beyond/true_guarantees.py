@@ -44,7 +44,7 @@ MANY = 100
 """Answers of a busy worker; claims that do not mention k are judged up to here."""
 
 LAYERS = ((2, 0.0), (2, 0.5), (2, 1.0), (2, 4.0), (5, 0.0), (5, 1.0))
-"""Labels and claimed ε; P1's tables go from 0 to 4."""
+"""Labels and claimed ε; P1's tables go from 0 to 1, 4 is ours."""
 
 VARIANCES = ((1.0, 0.1), (1.0, 0.01))
 """P3 prints no δ: a large one and a small one."""

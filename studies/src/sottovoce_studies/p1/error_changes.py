@@ -75,6 +75,9 @@ EPSILONS: Mapping[Size, tuple[float, ...]] = {
     "full": printed("P1 Table 3").column("epsilon"),
 }
 
+LOW = 0.1
+"""A small nominal epsilon, at which guarantees per worker are stated too."""
+
 EQUAL = "equal TD"
 NAMES: Mapping[str, str] = {
     "equal TD": "one-layer TD, equal guarantee",
@@ -373,14 +376,17 @@ class Answered:
         return Ruling("fails", f"{words}; per worker {two:.3g} ({one:.3g} with one layer)")
 
     def words(self, epsilon: float) -> str:
-        """The true guarantees of both layers at both units, in a sentence."""
-        true, (two, one) = self.true_epsilon(epsilon), self.per_worker(epsilon)
-        less = "less" if two < one else "no less"
+        """The true guarantees of both layers at both units; per worker at all of P1's epsilons."""
+        per_worker = {each: self.per_worker(each) for each in (epsilon, LOW, *EPSILONS["full"])}
+        (two, one), (two_low, one_low) = per_worker[epsilon], per_worker[LOW]
+        less = [each for each in EPSILONS["full"] if per_worker[each][0] < per_worker[each][1]]
         return (
-            f"The true epsilon of two layers at the nominal {epsilon:g} is {true:.2f} per answer "
-            f"for {self.median} answers, and {epsilon:g} with one layer. Per worker the order is "
-            f"different: {two:.3g} with two layers is {less} than {one:.3g} with one, because "
-            "noise that all answers of a worker share protects the worker as a whole."
+            f"The true epsilon of two layers at the nominal {epsilon:g} is "
+            f"{self.true_epsilon(epsilon):.2f} per answer for {self.median} answers, and "
+            f"{epsilon:g} with one layer. Per worker the order depends on epsilon: {two:.3g} with "
+            f"two layers and {one:.3g} with one at {epsilon:g}, {two_low:.3g} and {one_low:.3g} at "
+            f"{LOW:g}. Shared noise has the smaller epsilon per worker at {len(less)} of P1's "
+            f"{len(EPSILONS['full'])} epsilons."
         )
 
     def more_than(self, epsilon: float) -> bool:

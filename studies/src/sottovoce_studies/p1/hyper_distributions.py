@@ -115,7 +115,8 @@ def theorems(kept: Sequence[Kept]) -> dict[str, Ruling]:
     return {
         "P1-6.1.1-1": Ruling(
             "holds" if stays else "fails",
-            f"{one.answer[-1]:.2f} per answer for {last} answers; {one.worker[-1]:.3g} per worker",
+            f"for p <= 1 - 1/s: {one.answer[-1]:.2f} per answer for {last} answers; "
+            f"{one.worker[-1]:.3g} per worker",
         ),
         "P1-6.1.2-3": Ruling(
             _verdict(exact, not grows), f"{true_once}; for {last} answers {per_answer}, not 1"
@@ -264,12 +265,22 @@ def _words(
         "The nominal epsilon depends only on the mean flip probability, so all distributions "
         f"claim {CENTRAL:g}; for 10 and 100 answers the true epsilons are {held} per answer. The "
         "smaller the spread of the draws, the smaller the privacy loss per answer, and one layer "
-        f"is the most private. Per worker P1's idea wins: for 100 answers epsilon is {workers} at "
-        f"delta 0, smallest for {least}, because draws shared by all answers hide how much the "
-        "reports differ from them; but the uniform distribution is not the most private there "
-        "either. Other distributions can be applied: the error of TD is "
-        f"{errors} at nominal epsilon {CENTRAL:g}, smaller than with one layer at some epsilon "
-        f"for {beat}; the gain in utility is a loss in privacy."
+        f"is the most private. Per worker and for 100 answers epsilon is {workers} at delta 0, "
+        f"smallest for {least} at the nominal {CENTRAL:g}{_per_worker(kept)}; the uniform "
+        "distribution is not the most private there either. Other distributions can be applied: "
+        f"the error of TD is {errors} at nominal epsilon {CENTRAL:g}, smaller than with one layer "
+        f"at some epsilon for {beat}; the gain in utility is a loss in privacy per answer."
+    )
+
+
+def _per_worker(kept: Sequence[Kept]) -> str:
+    """The guarantees per worker of one layer and the uniform distribution at other epsilons."""
+    others = {(each.law, each.epsilon): each.worker[-1] for each in kept}
+    nominal = [epsilon for law, epsilon in others if law == NONE and epsilon != CENTRAL]
+    return "".join(
+        f"; at {e:g} it is {others[NONE, e]:.3g} with {NONE} and {others[UNIFORM, e]:.3g} with "
+        f"{UNIFORM} draws"
+        for e in nominal
     )
 
 

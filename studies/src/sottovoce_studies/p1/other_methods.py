@@ -251,8 +251,8 @@ def _chart(case: Case, seen: Sequence[Seen]) -> Chart:
 
 STUDY = Study(
     "p1-other-methods",
-    "Two layers are a general framework: with other truth discovery methods too they give better "
-    "utility than one layer at the same epsilon",
+    "Two layers are a general framework, which performs well with other truth discovery methods "
+    "too (read here as: better utility than one layer at the same epsilon)",
     "P1 §7.3",
     "P1 names no methods: we chose CRH, CATD, Dawid-Skene, its one-coin form and P2's "
     "latent-label model, with majority vote, TD and aware inference for comparison; Duchenne "
