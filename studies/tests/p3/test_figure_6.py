@@ -75,6 +75,7 @@ def test_the_noise_that_meets_most_statements_is_told() -> None:
     seen[NOISES[0]] = found(lowered=0.1)[NOISES[0]]
     outcome = judge(seen, [])
     assert "false" not in outcome.rulings.shape.reason
+    assert outcome.claims["P3-V.B-3"].reason.endswith("on a stand-in (mean noise: 5)")
     assert [choice.met for choice in outcome.choices] == [3, 5]
 
 

@@ -60,7 +60,8 @@ def judge(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> Outc
     """
     by_noise = {noise: statements(trials) for noise, trials in found.items()}
     choices = [_choice(noise, said) for noise, said in by_noise.items()]
-    said = by_noise[float(best(choices).values["mean noise"])]
+    chosen = best(choices)
+    said = by_noise[float(chosen.values["mean noise"])]
     rows = (*_rows(found), *_errors(found, ours), *_seven(found[NOISES[0]][0]))
     charts = (*_weights(found[NOISES[0]][0]), _error_chart(found))
     return Outcome(
@@ -70,7 +71,7 @@ def judge(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> Outc
         charts,
         claims={
             "P3-V.B-2": unchecked(said[:2]),
-            "P3-V.B-3": _can(said[4]),
+            "P3-V.B-3": _can(said[4], chosen),
             "P3-V.B-4": unchecked(said[2:4]),
         },
         choices=tuple(choices),
@@ -109,9 +110,9 @@ def _choice(noise: float, said: Sequence[Statement]) -> Choice:
     return Choice({"mean noise": f"{noise:g}"}, sum(each.true for each in said), len(said))
 
 
-def _can(better: Statement) -> Ruling:
+def _can(better: Statement, chosen: Choice) -> Ruling:
     """That something can be so is not about the floorplans alone: one crowd is enough."""
-    return Ruling(better.ruling.verdict, f"{better.seen} on a stand-in")
+    return Ruling(better.ruling.verdict, f"{better.seen} on a stand-in ({chosen})")
 
 
 def _least(trials: Sequence[Trial], when: str) -> float:
