@@ -22,6 +22,7 @@ from sottovoce.planning.theorems.gaussian_noise import (
     published_tradeoff_floor,
     range_probability,
 )
+from sottovoce.privacy.random_variance import delta_limit, rate_published
 from sottovoce_studies.claims import CLAIMS
 
 
@@ -40,12 +41,18 @@ def floors() -> tuple[float, float, float]:
     return tradeoff.value, square.value, square.sound
 
 
+def least_alpha(lambda1: float, c: float) -> float:
+    """The least alpha of a sound bound, sqrt(2/pi) E(Y); P3's proof needs twice it."""
+    return math.sqrt(2 / math.pi) * published_mean_distance(lambda1, c).sound
+
+
 def first_theorem() -> list[str]:
-    alpha = published_alpha_bound(1, 0.5)
+    mean, alpha = published_mean_distance(1, 0.9), published_alpha_bound(1, 0.9)
     noise = published_noise_ceiling(8, 0.05, 1, 100, np.random.default_rng(1))
     return [
-        f"alpha > {alpha.sound:.2f}, printed {alpha.value:.2f}",
-        f"c up to {noise.sound:.0f}, printed {noise.value:,.0f}",
+        f"E(Y) is {mean.value:.1f} and the bound on alpha {alpha.value:.1f}",
+        f"{least_alpha(1, 0.9):.2f} is needed",
+        f"up to {noise.sound:.0f}, printed {noise.value:,.0f}",
     ]
 
 
@@ -58,12 +65,19 @@ def special_case() -> list[str]:
     small = published_alpha_bound(0.25, 1.0)
     assert published_alpha_bound(1.0, 1.0).holds
     assert published_alpha_bound(4.0, 1.0).holds
-    return [f"it is {small.value:.2f} where the proof needs {small.sound:.2f}"]
+    return [f"it is {small.value:.2f} where the proof needs {2 * least_alpha(0.25, 1.0):.2f}"]
 
 
 def variance_ceilings() -> list[str]:
     low, high = ceiling(), ceiling(lambda1=4.0)
     return [f"from {low:.0f} to {high:.0f}", f"from {low:.0f} to {high / 4:.0f}"]
+
+
+def lemma() -> list[str]:
+    far = published_range(25, 0.9, 2)
+    assert published_range(8.1, 0.9, 2).holds
+    assert not published_range(8.2, 0.9, 2).holds
+    return ["up to lambda1 8.1", f"{far.sound:.3f}, claimed {far.value:.3f}"]
 
 
 NUMBERS: dict[str, Callable[[], list[str]]] = {
@@ -82,9 +96,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     ],
     "P3-IV.A-10": variance_ceilings,
     "P3-A-1": special_case,
-    "P3-IV.B-2": lambda: [
-        f"{published_range(25, 0.9, 2).sound:.3f}, claimed {published_range(25, 0.9, 2).value:.3f}"
-    ],
+    "P3-IV.B-2": lemma,
     "P3-IV.B-5": lambda: [f"c is {floors()[1]:.0f}", f"needs {floors()[2]:.0f}"],
     "P3-IV.B-6": lambda: [f"ratio is {math.exp((36 - 25) / 2):.0f}", f"{math.exp(0.5):.2f}"],
     "P3-IV.B-8": lambda: [
@@ -92,8 +104,8 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     ],
     "P3-IV.B-9": lambda: [f"{1 - published_range(25, 0.9, 2).sound:.0%}".replace("%", " %")],
     "P3-IV.C-1": lambda: [
-        f"c {floors()[0]:.0f} where Theorem 4.8 has {floors()[1]:.0f}",
-        f"needs {floors()[2]:.0f}",
+        f"c is {floors()[0]:.0f} printed, {floors()[1]:.0f} by Theorem 4.8",
+        f"{floors()[2]:.0f} for the range",
         f"allows {ceiling(users=100):.0f}",
     ],
 }
@@ -118,6 +130,13 @@ def test_the_distance_of_answers_falls_with_the_root_of_lambda1() -> None:
     """P3-IV.B-4: a fourfold lambda1 halves the distance that covers the same share of pairs."""
     assert range_probability(4.0, 1.0) == pytest.approx(range_probability(1.0, 2.0))
     assert range_probability(4.0, 1.0) > range_probability(4.0, 0.5)
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.1, 0.5])
+def test_the_theorem_holds_per_answer_even_if_the_variance_is_published(delta: float) -> None:
+    """P3-IV-3: `delta_limit` is the delta of one answer for a known variance."""
+    for epsilon in (0.1, 1.0, 10.0):
+        assert delta_limit(epsilon, rate_published(epsilon, delta, 10.0), 10.0) < delta
 
 
 def test_distances_of_pairs_with_a_common_user_are_dependent() -> None:

@@ -53,7 +53,7 @@ def test_the_guarantee_holds_per_answer_over_a_public_range_alone() -> None:
     assert ruling.verdict == "partly"
     assert "public range" not in ruling.reason
     assert "with the Delta of Lemma 4.7" in ruling.reason
-    assert "per worker (truly 15.6)" in ruling.reason
+    assert "per worker 15.6, which P3 does not claim" in ruling.reason
 
 
 @pytest.mark.parametrize(("plain", "verdict"), [(0.5, "holds"), (0.09, "partly"), (0.07, "fails")])

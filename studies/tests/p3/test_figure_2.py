@@ -61,7 +61,16 @@ def test_a_choice_has_the_true_epsilon_at_its_own_delta() -> None:
     rising = Tried(STRICT, (1.0, 25.0), [spread_by(trials(0.1, 9.0)), spread_by(trials(1.0))])
     assert rising.choice.met == 1
     outcome = judge(seen_with(None, LAMBDAS["quick"]), OURS, [falling])
-    assert outcome.rulings.guarantee.reason.endswith(f"{falling.kept:.2g} or more in all choices")
+    assert f"at 25 over the public range, there {falling.kept:.2g} or more in all" in (
+        outcome.rulings.guarantee.reason
+    )
+
+
+def test_the_distance_of_the_lemma_is_too_small_whatever_the_range() -> None:
+    outcome = judge(seen_with(None, LAMBDAS["quick"]), OURS)
+    assert outcome.rulings.guarantee.reason.endswith(
+        "42% of honest pairs at 25 lie farther apart than Delta"
+    )
 
 
 def test_noise_of_another_delta_is_drawn() -> None:

@@ -60,10 +60,13 @@ def test_weights_explain_the_fall_where_they_gain_more_with_more_users() -> None
     assert judge(same, OURS).claims["P3-V.A-9"].verdict == "partly"
 
 
-@pytest.mark.parametrize(("power", "verdict"), [(0.5, "partly"), (1.0, "holds")])
-def test_the_rate_is_compared_with_that_of_the_theorem(power: float, verdict: str) -> None:
-    outcome = judge(seen_with(lambda count: count**-power), OURS)
-    assert outcome.claims["P3-V.A-10"].verdict == verdict
+@pytest.mark.parametrize(("power", "verdict"), [(-0.5, "holds"), (-1.0, "holds"), (0.5, "fails")])
+def test_the_direction_of_the_theorem_is_judged_and_not_its_rate(
+    power: float, verdict: str
+) -> None:
+    ruling = judge(seen_with(lambda count: count**power), OURS).claims["P3-V.A-10"]
+    assert ruling.verdict == verdict
+    assert f"users^{power:.2f}" in ruling.reason
 
 
 def test_a_choice_meets_two_statements_with_few_and_many_users() -> None:

@@ -18,12 +18,18 @@ CROWD = replace(SWEEP, name="a real crowd", ours=())
 
 
 @pytest.mark.parametrize(
-    ("shares", "verdict"),
-    [([0.06, 0.07], "holds"), ([0.06, 0.12], "partly"), ([0.03, 0.09], "partly")],
+    ("shares", "seen"),
+    [
+        ([0.06, 0.07], "below a tenth of the noise: 0.070"),
+        ([0.06, 0.12], "false: the loss falls as epsilon grows; the loss is below a tenth"),
+        ([0.03, 0.09], "false: the loss falls as epsilon grows"),
+    ],
 )
-def test_shape_is_judged_by_the_stand_in(shares: list[float], verdict: str) -> None:
+def test_the_stand_in_is_told_and_shape_is_not_judged_by_it(shares: list[float], seen: str) -> None:
     outcome = judge([sweep_seen(SWEEP, shares)])
-    assert outcome.rulings.verdicts == ("cannot be checked", verdict, "partly")
+    assert outcome.rulings.verdicts == ("cannot be checked", "cannot be checked", "holds")
+    assert seen in outcome.rulings.shape.reason
+    assert outcome.claims["P3-V.B-1"] == outcome.rulings.shape
 
 
 def test_without_real_data_it_says_so() -> None:
@@ -35,8 +41,10 @@ def test_real_crowds_are_shown_and_not_judged() -> None:
     real = sweep_seen(CROWD, [0.3, 0.3])
     outcome = judge([sweep_seen(SWEEP, [0.06, 0.07]), real])
     assert [each.true for each in statements(real)] == [True, True, False]
-    assert outcome.rulings.shape.verdict == "holds"
-    assert outcome.rulings.shape.reason.endswith("(on real a real crowd 0.30 with 10)")
+    assert outcome.rulings.shape.verdict == "cannot be checked"
+    assert outcome.rulings.shape.reason.endswith(
+        "with 10 answers a task (real a real crowd 0.30 with 10)"
+    )
     assert "a real crowd 0.30 to 0.30 (about 10 answers per task)" in outcome.explanation
     assert [len(table.rows) for table in outcome.tables()] == [4, 4, 4]
 

@@ -38,9 +38,16 @@ def found(**changes: float) -> dict[float, list[dict[str, Any]]]:
     }
 
 
-def test_shape_holds_where_weights_follow_and_noise_lowers_them() -> None:
+def test_the_stand_in_is_no_evidence_for_the_users_of_the_paper() -> None:
     outcome = judge(found(), [])
-    assert outcome.rulings.verdicts == ("not claimed", "holds", "not claimed")
+    assert outcome.rulings.verdicts == ("not claimed", "cannot be checked", "not claimed")
+    assert "on a stand-in weights on original data agree" in outcome.rulings.shape.reason
+    verdicts = {name: ruling.verdict for name, ruling in outcome.claims.items()}
+    assert verdicts == {
+        "P3-V.B-2": "cannot be checked",
+        "P3-V.B-3": "holds",
+        "P3-V.B-4": "cannot be checked",
+    }
     assert len(outcome.charts) == 3
 
 
@@ -54,20 +61,21 @@ def test_shape_holds_where_weights_follow_and_noise_lowers_them() -> None:
         ({"crh_perturbed": 0.25}, "can be better than mean and median", "P3-V.B-3"),
     ],
 )
-def test_shape_holds_in_part_where_weights_do_not(
+def test_what_is_false_on_the_stand_in_is_told(
     change: dict[str, float], why: str, claim: str
 ) -> None:
     outcome = judge(found(**change), [])
-    assert outcome.rulings.shape.verdict == "partly"
+    assert "on a stand-in false: " in outcome.rulings.shape.reason
     assert why in outcome.rulings.shape.reason
     assert outcome.claims[claim].verdict != "holds"
 
 
-def test_the_noise_that_meets_most_statements_is_judged() -> None:
+def test_the_noise_that_meets_most_statements_is_told() -> None:
     seen = found()
     seen[NOISES[0]] = found(lowered=0.1)[NOISES[0]]
     outcome = judge(seen, [])
-    assert outcome.rulings.shape.verdict == "holds"
+    assert "false" not in outcome.rulings.shape.reason
+    assert outcome.claims["P3-V.B-3"].reason.endswith("on a stand-in (mean noise: 5)")
     assert [choice.met for choice in outcome.choices] == [3, 5]
 
 

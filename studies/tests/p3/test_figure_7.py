@@ -26,7 +26,7 @@ def timed(clean: float, *noisy: float, drawing: float = 1e-5) -> Timed:
         "best constant": 2.0,
         "drawing": drawing,
     }
-    return Timed(NOISES, [trial, trial])
+    return Timed(NOISES, [trial, trial], users=100)
 
 
 def test_shape_holds_where_rounds_grow_a_little() -> None:
@@ -40,19 +40,15 @@ def test_fewer_rounds_on_the_stand_in_are_named() -> None:
     outcome = judge({CROWD: timed(4, 4, 5), STAND_IN: timed(6, 5, 4)}, OURS)
     assert outcome.rulings.shape.verdict == "holds"
     assert "reports of the stand-in take fewer rounds" in outcome.explanation
-    assert outcome.claims["P3-V.C-3"].verdict == "partly"
-    assert outcome.claims["P3-V.C-3"].reason.endswith("in 2 of 4 choices tried")
+    assert outcome.claims["P3-V.C-3"].verdict == "holds"
+    assert outcome.claims["P3-V.C-3"].reason.endswith("6.0 without noise, 4.0 to 5.0 with noise")
 
 
-def test_the_data_on_which_the_text_is_true_are_judged() -> None:
+def test_the_stand_in_is_no_evidence_where_rounds_of_synthetic_users_change_much() -> None:
     outcome = judge({CROWD: timed(4, 4, 7), STAND_IN: timed(6, 6, 7)}, OURS)
-    assert outcome.rulings.shape.verdict == "holds"
-    assert [choice.met for choice in outcome.choices] == [1, 1, 2, 2]
-
-
-def test_shape_holds_in_part_where_rounds_change_much_on_all_data() -> None:
-    outcome = judge({CROWD: timed(4, 4, 7), STAND_IN: timed(4, 4, 7)}, OURS)
+    assert outcome.rulings.shape.verdict == "partly"
     assert "rounds hardly change with the noise (4.0 without" in outcome.rulings.shape.reason
+    assert [choice.met for choice in outcome.choices] == [1, 1]
 
 
 def test_shape_holds_in_part_where_noise_never_adds_a_round() -> None:
@@ -67,9 +63,14 @@ def test_shape_fails_where_noise_saves_many_rounds_everywhere() -> None:
     assert outcome.rulings.shape.verdict == "fails"
 
 
-@pytest.mark.parametrize(("drawing", "verdict"), [(1e-5, "holds"), (1e-3, "partly")])
-def test_drawing_noise_is_negligible_up_to_a_tenth_of_the_time(
+@pytest.mark.parametrize(("drawing", "verdict"), [(1e-3, "holds"), (1e-1, "fails")])
+def test_a_users_noise_is_negligible_up_to_a_tenth_of_the_time(
     drawing: float, verdict: str
 ) -> None:
+    """Of 100 users, who draw each on their own; CRH takes 4.5 ms."""
     slow = timed(4, 4, 5, drawing=drawing)
-    assert judge({CROWD: slow, STAND_IN: slow}, OURS).claims["P3-V.C-1"].verdict == verdict
+    ruling = judge({CROWD: slow, STAND_IN: slow}, OURS).claims["P3-V.C-1"]
+    assert ruling.verdict == verdict
+    whole = drawing / 0.0045
+    assert ruling.reason.startswith(f"a user's noise takes {whole / 100:.4f} (synthetic)")
+    assert ruling.reason.endswith(f"in sequence {whole:.2f} and {whole:.2f}")

@@ -23,8 +23,6 @@ from sottovoce_studies.p3.pipeline import (
     noise_of,
     noise_seed,
     ours_at,
-    over_range,
-    promised,
     published,
     published_distance,
     read_aware,
@@ -118,13 +116,6 @@ def test_the_lemma_fails_where_it_says_it_holds() -> None:
     assert not coverage(25.0).holds
     assert coverage(25.0).sound == pytest.approx(0.576, abs=5e-4)
     assert coverage(25.0).value == pytest.approx(0.778, abs=5e-4)
-
-
-def test_epsilon_is_kept_per_answer_with_a_public_range_alone() -> None:
-    public, lemma, worker = promised(30, 1.0)
-    assert (public.true, lemma.true, worker.true) == (True, False, False)
-    assert lemma.seen == f"truly {true_epsilon(over_range(1.0, 1.0, 10.0), 30):.3g}"
-    assert [each.true for each in promised(1)] == [True, True]  # one answer is the whole worker
 
 
 def test_a_stricter_delta_needs_more_noise_for_the_same_epsilon() -> None:

@@ -323,10 +323,13 @@ def _guarantee(seen: SeenByLambda, tried: Sequence[Tried]) -> Ruling:
     kept = [point.kept for point in lemma]
     if max(kept) <= MAIN:
         return Ruling("holds")
-    least = f"; {min(each.kept for each in tried):.2g} or more in all choices" if tried else ""
+    good = lemma[-1].lambda1
+    kept_least = min((each.kept for each in tried), default=kept[-1])
     words = (
         f"epsilon {MAIN:g} is truly {kept[0]:.2g} at lambda1 {lemma[0].lambda1:g} and "
-        f"{kept[-1]:.2g} at {lemma[-1].lambda1:g} over the public range{least}"
+        f"{kept[-1]:.2g} at {good:g} over the public range, there {kept_least:.2g} or more in all "
+        f"choices; whatever the range, {1 - coverage(good).sound:.0%} of honest pairs at {good:g} "
+        "lie farther apart than Delta"
     )
     return Ruling("fails" if min(kept) > MAIN else "partly", words)
 

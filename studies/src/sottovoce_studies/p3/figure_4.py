@@ -12,9 +12,10 @@ from sottovoce_studies.choices import Choice, grid
 from sottovoce_studies.p3.crowds import crowd
 from sottovoce_studies.p3.epsilon_sweep import TENTH, Seen, falls, surely_below, with_numbers
 from sottovoce_studies.p3.figure_1 import ANSWERS, ERRORS, FEW, LIMIT, NEAR_ONE, SETTING, sweep
-from sottovoce_studies.p3.pipeline import promised, published, true_epsilon
+from sottovoce_studies.p3.guarantees import guarantee
+from sottovoce_studies.p3.pipeline import published, true_epsilon
 from sottovoce_studies.paper_tables import spread_by
-from sottovoce_studies.rulings import Rulings, Statement, ruling_on
+from sottovoce_studies.rulings import Rulings, Statement
 from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["ALIKE", "OPEN", "STUDY", "judge"]
@@ -63,7 +64,7 @@ def judge(gtm: Seen, crh: Seen, tried: Sequence[Tried] = ()) -> Outcome:
     charts = gtm.charts("P3 Figure 4", "", _notes(gtm, crh), LIMIT)
     return Outcome(
         (*gtm.rows("4"), *_beside(gtm, crh), *_tried_rows(tried)),
-        Rulings(shape=with_numbers(shape), guarantee=ruling_on(promised(ANSWERS, 1.0))),
+        Rulings(shape=with_numbers(shape), guarantee=guarantee(ANSWERS, 1.0)),
         _words(gtm, crh),
         charts,
         claims={"P3-V.A-11": with_numbers(shape)},

@@ -16,15 +16,15 @@ from sottovoce_studies.dataset_searches import search
 from sottovoce_studies.p3.crowds import Floorplan
 from sottovoce_studies.p3.epsilon_sweep import TENTH, Seen, Sweep, falls
 from sottovoce_studies.p3.figure_1 import ERRORS
+from sottovoce_studies.p3.guarantees import PRIVATE, guarantee, unchecked
 from sottovoce_studies.p3.pipeline import (
     MOST,
     epsilon_of_noise,
-    promised,
     published,
     true_epsilon,
 )
 from sottovoce_studies.paper_tables import spread_by
-from sottovoce_studies.rulings import Ruling, Rulings, Statement, ruling_on
+from sottovoce_studies.rulings import Ruling, Rulings, Statement
 from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 
 __all__ = ["OPEN", "STUDY", "judge", "statements"]
@@ -49,7 +49,6 @@ STAND_IN = "stand-in"
 OPEN: Mapping[str, tuple[str, ...]] = {"errors of walkers": ("5 %", "15 %")}
 """P3 prints nothing on them: of the step size, and the mean share of miscounted steps."""
 FEW: Mapping[Size, int] = {"quick": 1, "full": 5}
-PRIVATE = "P3's floorplans are not public"
 
 Tried: TypeAlias = tuple[Mapping[str, str], Mapping[str, Spread]]
 """A setting of the open points, with its spreads at noise 1."""
@@ -112,23 +111,21 @@ def statements(seen: Seen) -> list[Statement]:
 
 
 def judge(found: Sequence[Seen], tried: Sequence[Tried] = (), searched: str = "") -> Outcome:
-    """Judge the stand-in, which has P3's sizes; real crowds are for comparison.
+    """Judge the guarantee; numbers and shape of P3's own users cannot be checked.
 
-    The numbers are those of P3's own users, so they cannot be checked.
+    The reason has what was seen on the stand-in, which has P3's sizes, and on real crowds.
     """
     floors, *real = found
-    shape = ruling_on(statements(floors))
-    if shape.verdict == "holds":
-        share = max(floors.shares())
+    shape = unchecked(statements(floors))
+    if real:
         others = (
             f"{seen.sweep.name} {max(seen.shares()):.2f} with {_per_task(seen):.0f}"
             for seen in real
         )
-        beside = f" (on real {', '.join(others)})" if real else ""
         shape = Ruling(
-            "holds",
-            f"on a stand-in with 247 answers a task the loss is at most {share:.3f} of the "
-            f"noise{beside}",
+            shape.verdict,
+            f"{shape.reason} with {_per_task(floors):.0f} answers a task (real "
+            f"{', '.join(others)})",
         )
     rows = tuple(row for seen in found for row in seen.rows("5"))
     charts = (
@@ -140,7 +137,7 @@ def judge(found: Sequence[Seen], tried: Sequence[Tried] = (), searched: str = ""
         Rulings(
             Ruling("cannot be checked", "; ".join(filter(None, (PRIVATE, searched)))),
             shape,
-            ruling_on(promised(floors.sweep.answers)),
+            guarantee(floors.sweep.answers),
         ),
         _words(floors, real),
         charts,
@@ -179,7 +176,7 @@ def _words(floors: Seen, real: Sequence[Seen]) -> str:
         f"{at['change mean'].mean:.3f} m; the MAE to the true lengths goes from "
         f"{at['clean'].mean:.3f} to {at['error'].mean:.3f} m, best constant "
         f"{at['best constant'].mean:.1f} m. A noise of 1 m has a true epsilon of {kept:.0f} per "
-        "answer at delta 0.1 over 0..50 m. P3's numbers cannot be checked: its data are not "
+        "answer at delta 0.1 over 0..50 m. P3's figure cannot be checked: its data are not "
         "public"
     )
     if not real:
@@ -248,11 +245,11 @@ STUDY = Study(
     "each walker's step size wrong by 5 %, steps miscounted by a share with mean 5 %, drawn per "
     "walker), public range 0..50 m, delta 0.1; for comparison emotion (-100..100) and calories "
     "(0..5000). The pattern: the loss falls as epsilon grows, and is below a tenth of the mean "
-    "noise, as P3 says of Figure 1; judged on the stand-in alone; CRH as printed by its authors; "
-    "numbers do not tie",
+    "noise, as P3 says of Figure 1; neither the stand-in nor the real data are evidence for P3's "
+    "own; CRH as printed by its authors; numbers do not tie",
     plan,
     "2 epsilons instead of 5, 2 trials instead of 20, ours at one epsilon of the stand-in",
-    recorded=("cannot be checked", "holds", "partly"),
+    recorded=("cannot be checked", "cannot be checked", "holds"),
     items=("P3 Figure 5",),
     open=OPEN,
 )

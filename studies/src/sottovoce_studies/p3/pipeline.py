@@ -24,7 +24,6 @@ from sottovoce.planning.theorems.statement import Published
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.privacy.random_variance import delta_finite, rate_published
 from sottovoce_studies.crowds import Source
-from sottovoce_studies.rulings import Statement
 
 __all__ = [
     "BASELINES",
@@ -40,7 +39,6 @@ __all__ = [
     "noise_seed",
     "ours_at",
     "over_range",
-    "promised",
     "published",
     "published_distance",
     "published_policy",
@@ -129,22 +127,6 @@ def over_range(
     3393
     """
     return epsilon * (width / published_distance(lambda1, b, eta)) ** 2
-
-
-def promised(answers: int, lambda1: float | None = None, width: float = 10.0) -> list[Statement]:
-    """The guarantee of Thm. 4.8 at epsilon 1, with a public range and with the Δ of Lemma 4.7.
-
-    Without a lambda1, as of real data, Lemma 4.7 gives no Δ.
-    """
-    cases = {"per answer, if Delta is the public range": true_epsilon(1.0, answers)}
-    if lambda1 is not None:
-        kept = true_epsilon(over_range(lambda1, 1.0, width), answers)
-        cases["per answer, with the Delta of Lemma 4.7"] = kept
-    cases["per worker"] = true_epsilon(1.0, answers, answers**-0.5)
-    return [
-        Statement(f"epsilon 1 {case}", kept <= 1.0, f"truly {kept:.3g}")
-        for case, kept in cases.items()
-    ]
 
 
 def ours_at(epsilon: float) -> tuple[Pipeline, float]:
