@@ -142,10 +142,10 @@ def _ruling(every: Sequence[Finding]) -> Ruling:
 
 
 def _words(one: Finding) -> str:
-    words = f"{one.dataset}: {one.claim} {_percent(one.share)} of {one.count:,}"
+    share = f"{_percent(one.share)} of {one.count:,}"
     if one.holds == "unsure" and one.biased:
-        return f"{words}, which cannot be checked ({one.biased})"
-    return words
+        return f"{one.dataset}: {one.claim} cannot be checked ({share}: {one.biased})"
+    return f"{one.dataset}: {one.claim} {share}"
 
 
 def _percent(share: float) -> str:
