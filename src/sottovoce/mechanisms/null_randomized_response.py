@@ -57,9 +57,9 @@ class NullRandomizedResponse:
         P(report = answer) = keep / 2⁶⁴,   P(report = any other symbol) = other / 2⁶⁴,
         keep + s · other = 2⁶⁴
 
-    Eq. 8 defines the reports in Γ only; with NULL as one more report of the same weight each row
-    adds up to 1, and ε = ln(keep / other) per answer exactly, between labels and between a label
-    and NULL. Every worker reports on every task; the report with code s is NULL.
+    P4 adds NULL to Γ, so each row adds up to 1, and ε = ln(keep / other) per answer exactly,
+    between labels and between a label and NULL. Every worker reports on every task; the report
+    with code s is NULL.
 
     >>> response = NullRandomizedResponse.calibrated(Domain.ordinal(range(5)), 3.0)
     >>> round(response.keep_probability, 6)
@@ -155,12 +155,7 @@ class NullRandomizedResponse:
         return self._law.delta(epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim:
-        return Claim(
-            self._law.epsilon,
-            0.0,
-            "P4 §IV-B, Eq. 8",
-            "holds per answer once NULL is a report too; Eq. 8 leaves it out",
-        )
+        return Claim(self._law.epsilon, 0.0, "P4 §IV-B, Eq. 8", "holds per answer")
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "labels": self.labels, "other": str(self.other)}

@@ -18,7 +18,7 @@ def seen(**changes: Any) -> dict[str, Any]:
     return {
         "tasks": 1_000,
         "answers": 9_000,
-        "truths": 900,
+        "truths": 1_000,
         "checked": 8_000,
         "correct": 6_000,
         "answer shares": shares,
@@ -38,7 +38,7 @@ def judged(adult: dict[str, Any] | None = None, web: dict[str, Any] | None = Non
 def test_the_claims_are_each_a_share_above_a_figure() -> None:
     skewed, zeros, right, rest = findings("x", seen())
     assert (skewed.share, skewed.figure) == (0.8, 0.375)  # 1.5 times a quarter
-    assert (zeros.share, zeros.count, zeros.figure) == (0.8, 900, 0.72)
+    assert (zeros.share, zeros.count, zeros.figure) == (0.8, 1_000, 0.72)
     assert (right.share, right.figure) == (0.75, 0.5)
     assert rest.share == pytest.approx(0.5)
     assert rest.figure == pytest.approx(1 / 3)
@@ -82,9 +82,12 @@ def test_each_claim_can_fail_on_one_dataset_or_on_both(
     assert words in one.claims[claim].reason
 
 
-def test_what_too_few_truths_leave_open_is_not_judged() -> None:
-    few = seen(truths=100)
-    assert judged(few, few).rulings.numbers.verdict == "cannot be checked"
+def test_truths_of_a_part_of_the_tasks_decide_nothing() -> None:
+    part = seen(truths=900, **{"truth shares": [0.5, 0.3, 0.1, 0.1]})
+    assert judged(part, part).rulings.numbers.verdict == "cannot be checked"
+    one = judged(part).rulings.numbers
+    assert one.verdict == "partly"
+    assert "gold for 900 of 1,000 tasks, not a random sample; 80.0 % of all" in one.reason
 
 
 @pytest.mark.parametrize("found", [{}, {"Web": seen()}], ids=["none", "one"])

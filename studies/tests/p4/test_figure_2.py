@@ -8,7 +8,7 @@ import pytest
 
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.p4.figure_2 import judge, judged
-from sottovoce_studies.p4.sparse_tables import OURS, Found, Place
+from sottovoce_studies.p4.sparse_tables import OURS, THREE, VALUES, Found, Place, same_guarantee
 from sottovoce_studies.p4.sparse_trials import CLEAN
 
 EPSILONS = (0.1, 1.0, 5.0)
@@ -42,7 +42,7 @@ def made_up(**other: Mapping[float, tuple[float, ...]]) -> Found:
 
 def test_the_published_curves_hold_under_the_choice_that_meets_most_statements() -> None:
     outcome = judge(made_up())
-    assert outcome.rulings.verdicts == ("not claimed", "holds", "fails")
+    assert outcome.rulings.verdicts == ("not claimed", "holds", "partly")
     assert outcome.rulings.shape.reason == "with MF d 2"
     assert "never better than the best constant" in outcome.explanation
     assert [(choice.met, choice.of) for choice in outcome.choices] == [
@@ -53,8 +53,15 @@ def test_the_published_curves_hold_under_the_choice_that_meets_most_statements()
     ]
 
 
-def test_the_guarantee_fails_because_mf_has_no_epsilon_for_null() -> None:
-    assert "MF none (Thm. 4)" in judge(made_up()).rulings.guarantee.reason
+def test_the_guarantee_is_that_of_lp_and_rr_and_not_of_mf_for_null() -> None:
+    guarantee = judge(made_up()).rulings.guarantee
+    assert guarantee.verdict == "partly"
+    assert "RR 1, MF 0.9 between values, none between NULL and a value" in guarantee.reason
+
+
+def test_a_guarantee_that_no_method_keeps_fails() -> None:
+    assert same_guarantee(THREE[2:], VALUES, 200).verdict == "fails"
+    assert same_guarantee(THREE[:2], VALUES, 200).verdict == "holds"
 
 
 def test_a_choice_that_learns_something_is_not_called_a_constant() -> None:

@@ -39,9 +39,10 @@ def made_up(
 
 def test_curves_as_in_the_text_hold_even_if_its_reason_is_false() -> None:
     outcome = judge(made_up())
-    assert outcome.rulings.verdicts == ("holds", "holds", "fails")
+    assert outcome.rulings.verdicts == ("holds", "holds", "partly")
     assert outcome.claims["P4-VI.C-8"].verdict == "fails"
     assert "4.2" in outcome.claims["P4-VI.C-8"].reason
+    assert "that of the best constant 0.80" in outcome.claims["P4-VI.C-8"].reason
     assert outcome.claims["P4-V-10"].verdict == "partly"
 
 
@@ -73,3 +74,14 @@ def test_words_and_verdict_agree() -> None:
     outcome = judge(made_up(most=0.6))
     assert "False: MF is never above 0.5" in outcome.explanation.replace("false", "False")
     assert "true: MF is never above" not in outcome.explanation
+
+
+def test_the_slides_statement_is_about_the_epsilons_that_they_show() -> None:
+    for epsilon, verdict in ((3.0, "holds"), (1.0, "fails")):
+        found = {
+            place: [{**trial, "RR": 0.8} for trial in trials]
+            if (place.epsilon, place.truths) == (epsilon, "N(0, 1)")
+            else trials
+            for place, trials in made_up().items()
+        }
+        assert judge(found).claims["P4-slides-9"].verdict == verdict

@@ -42,7 +42,7 @@ def judged(web: Curves | None = None, adult: Curves | None = None) -> Outcome:
 
 def test_mf_that_is_lowest_in_most_cases_on_both_holds() -> None:
     outcome = judged()
-    assert outcome.rulings.verdicts == ("holds", "holds", "fails")
+    assert outcome.rulings.verdicts == ("holds", "holds", "partly")
     assert outcome.rulings.shape.reason == "on both, with MF d 2, 2-Layer"
     assert "On Web MF d 2 is never better than the best constant" in outcome.explanation
     assert all(choice.values.keys() == OPEN.keys() for choice in outcome.choices)
@@ -81,7 +81,7 @@ def test_the_numbers_are_the_share_of_nulls_that_rr_keeps() -> None:
 
 def test_2_layer_and_mf_do_not_keep_the_epsilon_of_the_figure() -> None:
     reason = judged().rulings.guarantee.reason
-    assert "MF none (Thm. 4)" in reason
+    assert "MF 0.8 between values, none between NULL" in reason
     assert "2-Layer 1.99" in reason
 
 
@@ -89,6 +89,14 @@ def test_truths_that_are_not_close_at_large_epsilon_leave_half_of_the_claim() ->
     assert judged().claims["P4-VI.D-6"].verdict == "partly"
     near = made_up(RR=(1.1, 1.0, 0.1))
     assert judged(adult=near).claims["P4-VI.D-6"].verdict == "holds"
+
+
+def test_means_within_a_quarter_of_a_step_are_close() -> None:
+    assert judged().claims["P4-VI.D-2"].verdict == "fails"
+    near = made_up(MF_d_2=(0.2, 0.2, 0.2))
+    assert judged(web=near).claims["P4-VI.D-2"].verdict == "partly"
+    both = judged(web=near, adult=near).claims["P4-VI.D-2"]
+    assert (both.verdict, "close means up to 0.25" in both.reason) == ("holds", True)
 
 
 def test_means_that_move_away_from_the_middle_refute_the_text_s_reason() -> None:
@@ -100,6 +108,6 @@ def test_means_that_move_away_from_the_middle_refute_the_text_s_reason() -> None
 @pytest.mark.parametrize("name", ["Web", "AdultContent"])
 def test_without_one_of_the_datasets_nothing_is_said_of_curves(name: str) -> None:
     outcome = judge({name: made_up()}, {name: made_up()})
-    assert outcome.rulings.verdicts == ("holds", "cannot be checked", "fails")
+    assert outcome.rulings.verdicts == ("holds", "cannot be checked", "partly")
     assert ABSENT in outcome.rulings.shape.reason
     assert outcome.claims.keys() == set(CLAIMED)

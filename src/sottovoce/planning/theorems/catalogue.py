@@ -395,7 +395,8 @@ _ALL = (
     ),
     Theorem(
         "p4-theorem-1", "P4 Thm. 1", "Laplace noise of scale |Gamma| / epsilon is epsilon-private",
-        "false in general: the range counts, not the number of values",
+        "true for consecutive integers, as in P4; false in general: the range counts, not the "
+        "number of values",
         _laplace_privacy, {"values": _TEN, "epsilon": 1.0},
     ),
     Theorem(
@@ -407,7 +408,7 @@ _ALL = (
     Theorem(
         "p4-eq-8", "P4 eq. 8",
         "randomised response with NULL is epsilon-private; it keeps about 80 %",
-        "true if NULL is also reported",
+        "true per answer, NULL included",
         _null_privacy, {"values": _TEN[:5], "epsilon": 3.0},
     ),
     Theorem(
@@ -426,7 +427,7 @@ _ALL = (
     ),
     Theorem(
         "p4-theorem-5", "P4 Thm. 5", "a bound on the mean error of matrix factorisation",
-        "no such bound exists",
+        "no bound in these numbers alone: task vectors may be short or dependent",
         _factorization_error,
         {"values": _TEN, "tasks": 1_000, "dimensions": 100, "epsilon": 1.0}, 1.8,
     ),

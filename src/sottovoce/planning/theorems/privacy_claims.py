@@ -141,10 +141,7 @@ def published_laplace_privacy(values: Sequence[float], epsilon: float) -> Publis
 def published_null_privacy(values: Sequence[float], epsilon: float) -> Published:
     """ε of randomised response with NULL as one more symbol (P4 eq. 8)."""
     _value_epsilon(values, epsilon)
-    note = (
-        "It holds between values and between a value and NULL if NULL is also reported; eq. 8 "
-        "leaves that out, so that its probabilities add up to less than 1."
-    )
+    note = "NULL is one of the symbols, on both sides; |Gamma| in the formula counts the others."
     return _loss(epsilon, epsilon, "P4 eq. 8", note)
 
 

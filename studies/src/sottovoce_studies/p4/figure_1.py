@@ -41,7 +41,8 @@ Found = Mapping[str, Mapping[str, Any]]
 class Finding:
     """A share of some answers or tasks, and the figure that it must exceed.
 
-    `whole` says that all of the dataset's are known; others are a sample.
+    `whole` says that all of the dataset's are known; others are a sample. `biased` says why a
+    sample is not a random one, and so decides nothing.
     """
 
     dataset: str
@@ -50,6 +51,7 @@ class Finding:
     count: int
     figure: float
     whole: bool = False
+    biased: str = ""
 
     @property
     def error(self) -> float:
@@ -63,7 +65,8 @@ class Finding:
         >>> [Finding("x", "y", share, 100, 0.5).holds for share in (0.2, 0.6, 0.9)]
         ['no', 'unsure', 'yes']
         """
-        if not self.whole and abs(self.share - self.figure) <= ERRORS * self.error:
+        near = abs(self.share - self.figure) <= ERRORS * self.error
+        if not self.whole and (near or self.biased):
             return "unsure"
         return "yes" if self.share > self.figure else "no"
 
@@ -82,9 +85,17 @@ def findings(name: str, seen: Mapping[str, Any]) -> tuple[Finding, ...]:
     others = round(sum(rest) * seen["answers"])
     return (
         Finding(name, SKEW, max(shares), seen["answers"], SKEWED / len(shares), True),
-        Finding(name, ZERO, seen["truth shares"][0], seen["truths"], ZEROS, all_known),
+        Finding(name, ZERO, seen["truth shares"][0], seen["truths"], ZEROS, all_known, _part(seen)),
         Finding(name, RIGHT, seen["correct"] / seen["checked"], seen["checked"], 0.5, all_known),
         Finding(name, REST, max(rest) / sum(rest), others, 1 / len(rest)),
+    )
+
+
+def _part(seen: Mapping[str, Any]) -> str:
+    """Why the tasks with gold cannot stand for all tasks."""
+    return (
+        f"gold for {seen['truths']:,} of {seen['tasks']:,} tasks, not a random sample; "
+        f"{_percent(seen['vote shares'][0])} of all tasks have 0 as their most frequent answer"
     )
 
 
@@ -118,9 +129,7 @@ def judge(found: Found) -> Outcome:
 
 def _ruling(every: Sequence[Finding]) -> Ruling:
     """Holds if all do; a share that a sample leaves open decides nothing."""
-    words = "; ".join(
-        f"{one.dataset}: {one.claim} {_percent(one.share)} of {one.count:,}" for one in every
-    )
+    words = "; ".join(map(_words, every))
     seen = {one.holds for one in every}
     verdict: Verdict = "partly"
     if seen == {"yes"}:
@@ -130,6 +139,13 @@ def _ruling(every: Sequence[Finding]) -> Ruling:
     elif "no" not in seen and "yes" not in seen:
         verdict = "cannot be checked"
     return Ruling(verdict, words)
+
+
+def _words(one: Finding) -> str:
+    share = f"{_percent(one.share)} of {one.count:,}"
+    if one.holds == "unsure" and one.biased:
+        return f"{one.dataset}: {one.claim} cannot be checked ({share}: {one.biased})"
+    return f"{one.dataset}: {one.claim} {share}"
 
 
 def _percent(share: float) -> str:
@@ -217,7 +233,8 @@ STUDY = Study(
     "three answers; four grades occur, not five, and the truth of 333 of its 11,040 tasks is "
     "known, not a random sample); skewed means that one value is 1.5 times as frequent as under a "
     "uniform distribution, uneven that it is more frequent; a share of a sample counts as above or "
-    "below a figure from three standard errors on; of tied answers the smallest is the vote",
+    "below a figure from three standard errors on, except that the share of truths that are 0 is "
+    "not judged on part of the tasks; of tied answers the smallest is the vote",
     plan,
     "nothing",
     recorded=("partly", "holds", "not claimed"),

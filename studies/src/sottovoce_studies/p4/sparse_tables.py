@@ -15,6 +15,7 @@ from sottovoce.figures import Chart, Level, Role
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.pipelines import true_guarantee
+from sottovoce.planning.theorems.privacy_claims import published_factorization_privacy
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.choices import Choice, best
@@ -85,10 +86,12 @@ THREE = (LP, RR, MF[2])
 GRID_IN = 2
 """Full runs try all choices of MF in this number of trials, and the main ones in all trials."""
 GRID_TEXT = (
-    "P4 prints neither MF's dimension nor the law of V's entries nor a number of gradient steps: "
-    "12 choices at the minimum of its loss, where gradient descent ends, and 6 with 200 or 400 "
-    "steps; without a ridge, which P4 does not have, a worker with fewer answers than dimensions "
-    "has no minimum, and the choice is refused"
+    "P4 prints neither the law of V's entries nor a number of gradient steps, and MF's dimension "
+    "only in an example (100, for 1,000 tasks): 12 choices at the minimum of its loss, where "
+    "gradient descent ends, and 6 with 200 or 400 steps; without a ridge, which P4 does not have, "
+    "a worker with fewer answers than dimensions has no minimum, and the choice is refused; "
+    "dimension 100 is not run, since with 200 tasks a worker has 100 answers on average at "
+    "sparsity 0.5 and 20 at 0.9"
 )
 
 CHANGE, ERROR = "change of the MAE", "MAE to the truth"
@@ -252,18 +255,20 @@ def guarantee_rows(pairs: Sequence[Method], values: int, tasks: int) -> Iterator
 
 
 def same_guarantee(pairs: Sequence[Method], values: int, tasks: int) -> Ruling:
-    """Whether all methods have the epsilon per answer at which they are compared."""
+    """Whether all methods have the epsilon per answer at which they are compared, or only some."""
     held = {
         "MF" if isinstance(pair, Factorization) else pair.name: true_epsilon(pair, values, tasks)
         for pair in pairs
     }
-    over = [name for name, epsilon in held.items() if epsilon > 1 + 1e-9]
+    kept = [epsilon <= 1 + 1e-9 for epsilon in held.values()]
+    between = published_factorization_privacy(range(values), 1.0, null=False).sound
+    none = f"{between:.3g} between values, none between NULL and a value (Thm. 4)"
     words = ", ".join(
-        f"{name} {f'{epsilon:.3g}' if math.isfinite(epsilon) else 'none (Thm. 4)'}"
+        f"{name} {f'{epsilon:.3g}' if math.isfinite(epsilon) else none}"
         for name, epsilon in held.items()
     )
     reason = f"true epsilon per answer at a claimed 1, NULL included: {words}"
-    return Ruling("fails" if over else "holds", reason)
+    return Ruling("holds" if all(kept) else "partly" if any(kept) else "fails", reason)
 
 
 def step_rows(places: Sequence[Trials]) -> Iterator[Row]:
