@@ -60,29 +60,40 @@ def test_both_models_are_attacked_at_the_scale_of_the_paper() -> None:
         assert {each.known for each in papers if each.mode == Mode.AS_PUBLISHED} == {True, False}
 
 
-def test_the_theorem_is_partly_true_where_labels_come_out_and_names_follow_assignments() -> None:
+def test_the_guarantee_is_partly_true_where_names_follow_assignments() -> None:
     outcome = judge({DENSE: [SEEN], SPARSE: [NAMED], SECRET: [SEEN]})
     assert outcome.rulings.verdicts == ("not claimed", "not claimed", "partly")
     reason = outcome.rulings.guarantee.reason
-    assert "under its worker's name" not in reason
-    assert "all found in 1 of 1 runs on drawn crowds" in reason
-    assert "all found with names in 1 of 1 runs on drawn crowds" in reason
+    assert reason.startswith(
+        "true in P2's model, by renaming; false for a server that knows the assignments, which P2 "
+        "excludes; with them all labels with names in 1 of 1 runs on drawn crowds"
+    )
+    assert "columns of labels without names: all recovered in 1 of 1 runs" in reason
     assert "the theorem's proof is this renaming" in outcome.explanation
-    assert outcome.claims["P2-5-6"].verdict == "partly"
+
+
+def test_the_theorem_and_its_proof_hold_in_the_papers_model_where_columns_have_no_names() -> None:
+    claims = judge({DENSE: [SEEN], SPARSE: [NAMED], SECRET: [SEEN]}).claims
+    assert {name: ruling.verdict for name, ruling in claims.items()} == dict.fromkeys(
+        ("P2-5-1", "P2-5-6", "P2-5-7"), "holds"
+    )
+    for ruling in claims.values():
+        assert ": 0 names found; not covered: columns of labels without names (all" in ruling.reason
+        assert "and a server that knows the assignments (all labels with names" in ruling.reason
 
 
 def test_the_theorem_fails_where_names_are_found_without_assignments() -> None:
     outcome = judge({SPARSE: [NAMED], SECRET: [NAMED]})
     assert outcome.rulings.guarantee.verdict == "fails"
     assert "the theorem's proof is this renaming" not in outcome.explanation
-    assert outcome.claims["P2-5-6"].verdict == "fails"
+    assert {ruling.verdict for ruling in outcome.claims.values()} == {"fails"}
 
 
-def test_the_theorem_holds_where_a_worker_is_missing_in_most_runs() -> None:
+def test_the_guarantee_holds_where_names_are_missing_in_most_runs() -> None:
     outcome = judge({SPARSE: [PART, PART, NAMED], SECRET: [PART, PART, SEEN]})
     assert outcome.rulings.guarantee.verdict == "holds"
-    assert outcome.claims["P2-5-6"].verdict == "holds"
-    assert judge({SPARSE: [PART], SECRET: [PART, SEEN]}).rulings.guarantee.verdict == "partly"
+    assert "not covered: columns of labels without names" in outcome.rulings.guarantee.reason
+    assert judge({SPARSE: [PART, NAMED], SECRET: [PART]}).rulings.guarantee.verdict == "partly"
 
 
 def test_other_scales_than_the_papers_do_not_decide() -> None:
@@ -90,7 +101,7 @@ def test_other_scales_than_the_papers_do_not_decide() -> None:
     assert judge({other: [NAMED]}).rulings.guarantee.verdict == "holds"
 
 
-def test_certain_labels_of_real_answers_count_against_the_theorem() -> None:
+def test_certain_labels_of_real_answers_count_against_the_guarantee() -> None:
     outcome = judge({SPARSE: [PART], SECRET: [PART]}, [REAL])
     assert outcome.rulings.guarantee.verdict == "partly"
     assert "; labels certain: a dataset 500 of 1,221" in outcome.rulings.guarantee.reason
@@ -104,8 +115,7 @@ def test_real_answers_have_a_row_and_a_sentence_with_their_name() -> None:
     outcome = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [REAL])
     assert (
         "On a dataset (17 workers, 1,221 labels of 159 tasks), if the server knows the "
-        "assignments, all labels of 2 workers are recovered, 2 of them with names, 2 others have "
-        "2 to 24 candidate columns left, and 500 labels are certain."
+        "assignments, 2 of 17 columns are recovered, 2 with names, and 500 labels are certain."
     ) in outcome.explanation
     [row] = [row for row in outcome.rows if row.get("data") == "a dataset"]
     assert (row["candidates counted"], row["most candidates"]) == (4, 24)
@@ -114,12 +124,16 @@ def test_real_answers_have_a_row_and_a_sentence_with_their_name() -> None:
 def test_columns_without_names_are_told_as_such() -> None:
     dense = {**REAL, "exact": 17, "named": 0, "candidates": [17] * 17, "known": False}
     outcome = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [dense])
-    assert "all labels of 17 workers are recovered up to a renaming" in outcome.explanation
-    assert "candidate columns left" not in outcome.explanation
-    none = {**dense, "exact": 0, "candidates": []}
+    assert "17 of 17 columns are recovered, none with a name" in outcome.explanation
+    assert "; columns recovered: a dataset 17 of 17" in outcome.rulings.guarantee.reason
+
+
+def test_labels_of_unanimous_tasks_have_no_names_without_assignments() -> None:
+    none = {**REAL, "exact": 0, "named": 0, "candidates": [], "certain": 131, "known": False}
     words = judge({SPARSE: [NAMED], SECRET: [SEEN]}, [none]).explanation
-    assert "no worker's labels are all recovered, and 500 labels are certain" in words
-    assert "; workers found: a dataset 17 of 17" in outcome.rulings.guarantee.reason
+    assert words.endswith(
+        "0 of 17 columns are recovered, and 131 labels of unanimous tasks are known, without names."
+    )
 
 
 def test_a_full_run_attacks_every_dataset_in_both_models(

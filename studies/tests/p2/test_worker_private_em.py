@@ -119,7 +119,16 @@ def test_all_holds_where_table_1_and_every_curve_are_met() -> None:
 def test_shape_holds_in_part_where_a_curve_is_another(columns: dict[str, Any], words: str) -> None:
     ruling = judge({MAIN: [found(**columns)]}).rulings.shape
     assert ruling.verdict == "partly"
+    assert ruling.reason.startswith("3 of 4 statements come out on the public answers")
     assert words in ruling.reason
+
+
+def test_a_curve_that_is_another_on_public_answers_cannot_be_checked() -> None:
+    claims = judge({MAIN: [found(accuracy=until(1, 0.7, 0.761))]}).claims
+    assert claims["P2-6.2.2-1"].verdict == "holds"
+    assert str(claims["P2-6.2.2-6"]).startswith(
+        "cannot be checked: P2's answers are not public; on the public ones: 0.700 at L = 1"
+    )
 
 
 def test_numbers_cannot_be_checked_where_the_public_part_gives_others() -> None:
@@ -153,7 +162,7 @@ def test_a_tie_rule_that_gives_the_printed_vote_is_nearest() -> None:
 def test_labels_that_change_at_small_scales_are_told() -> None:
     drawn = [found(changed=until(1, 3, 0)), found(rounds=until(9, 8, 9))]
     words = judge({MAIN: [found()], DRAWN: drawn}).explanation
-    assert "3 of 18 at L = 1 change; in P2 none at any L" in words
+    assert "3 of 18 at L = 1 change; in P2 the accuracy is the same at every L" in words
     assert "from L = 10^9 on (at 10^7 in 1 of 2 tables)" in words
 
 
@@ -170,11 +179,14 @@ def test_the_supposed_reason_of_slow_errors_is_tested_with_equal_rounds() -> Non
 
 def test_counts_of_the_data_are_compared_with_the_printed_ones() -> None:
     own = found()
-    assert judge({MAIN: [own]}).claims["P2-6.1-1"].verdict == "fails"
-    own["tasks"] = 159
-    assert judge({MAIN: [own]}).claims["P2-6.1-1"].verdict == "partly"
+    assert judge({MAIN: [own]}).claims["P2-6.1-1"].verdict == "cannot be checked"
+    own |= {"tasks": 159, "gold by label": [101, 58]}
+    assert str(judge({MAIN: [own]}).claims["P2-6.1-1"]) == (
+        "partly: 159 tasks and 58 of that kind in gold are as printed; the 20 workers' labels are "
+        "not public (public: 3 workers, 27 labels, 14 of that kind in labels)"
+    )
     own |= {"workers": 20, "answers": 3513}
-    own |= {"gold by label": [101, 58], "answers by label": [1709, 1804]}
+    own |= {"answers by label": [1709, 1804]}
     assert judge({MAIN: [own]}).claims["P2-6.1-1"].verdict == "holds"
 
 

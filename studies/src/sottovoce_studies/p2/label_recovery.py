@@ -13,7 +13,7 @@ from sottovoce_studies.cells import Cell
 from sottovoce_studies.p2.crowds import GoldTasks
 from sottovoce_studies.p2.em_trials import NOISES, Setting, attacked, attacked_real
 from sottovoce_studies.p2.real_transcripts import MODELS, ROWS
-from sottovoce_studies.rulings import Ruling, Rulings, Statement, ruling_on
+from sottovoce_studies.rulings import Ruling, Rulings, Statement
 from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
 
 __all__ = ["PAPER_SCALE", "STUDY", "judge", "settings"]
@@ -51,6 +51,13 @@ DATA: Mapping[tuple[str, str], str] = {
     ("bluebirds", "first"): "bluebirds",
 }
 """Names of the real answers."""
+
+CLAIMS: Mapping[str, str] = {
+    "P2-5-1": "in P2's model, by renaming",
+    "P2-5-6": "in P2's model a swap of two workers is another solution",
+    "P2-5-7": "in P2's model a worker sees the same totals and does not know who takes part",
+}
+"""P2's claims on its theorem, and why they are true in its model."""
 
 Runs: TypeAlias = Sequence[Mapping[str, int]]
 Found: TypeAlias = Mapping[Setting, Runs]
@@ -92,11 +99,12 @@ def _real_cells() -> Iterator[tuple[tuple[str, bool], Cell]]:
 
 
 def judge(found: Found, real: Sequence[Real] = ()) -> Outcome:
-    """Judge the guarantee in P2's own model, and if the server knows the assignments.
+    """Judge Theorem 1 in P2's model, and the guarantee also for a server that knows assignments.
 
-    The theorem's proof renames workers, so it says nothing about label vectors without a name.
-    Whether they come out, and whether names follow, is judged by the drawn crowds at P2's scale:
-    they do if they do in half of the runs.
+    P2's claims are about labels with their worker's name, with secret assignments. Columns of
+    labels without names, and known assignments, are not covered by them. With known assignments
+    the guarantee is false if labels are certain on real answers, or if all labels come out in half
+    of the runs on drawn crowds at P2's scale.
     """
     papers = {
         each: runs
@@ -105,23 +113,25 @@ def judge(found: Found, real: Sequence[Real] = ()) -> Outcome:
     }
     secret = {each: runs for each, runs in papers.items() if not each.known}
     known = {each: runs for each, runs in papers.items() if each.known and each.share < 1}
-    said = statements(secret, known, real)
-    guarantee = ruling_on(said)
+    named, columns, assigned = statements(secret, known, real)
+    outside = (
+        f"not covered: columns of labels without names ({columns.seen}), and a server that knows "
+        f"the assignments ({assigned.seen})"
+    )
     return Outcome(
         (*_rows(found), *map(_real_row, real)),
-        Rulings(guarantee=guarantee),
+        Rulings(guarantee=_guarantee(named, columns, assigned)),
         f"{_words(found, secret, known)}{''.join(map(_real_words, real))}",
         tuple(_charts(found)),
         claims={
-            "P2-5-1": guarantee,
-            "P2-5-6": _renaming(said),
-            "P2-5-7": _for_workers(said),
+            claim: Ruling("holds" if named.true else "fails", f"{why}: {named.seen}; {outside}")
+            for claim, why in CLAIMS.items()
         },
     )
 
 
 def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[Statement]:
-    """Theorem 1 as its proof has it, of label vectors, and with known assignments."""
+    """Theorem 1 in P2's model, and two statements that go beyond it."""
     runs = [run for own in secret.values() for run in own]
     names = sum(run["named"] for run in (*runs, *(run for run in real if not run["known"])))
     sure = [run for run in real if run["known"] and run["certain"]]
@@ -136,15 +146,15 @@ def statements(secret: Found, known: Found, real: Sequence[Real] = ()) -> list[S
             f"{names} names found",
         ),
         Statement(
-            "with secret assignments label vectors are not determined",
+            "with secret assignments columns of labels are not recovered",
             not _often(secret, "exact"),
-            f"all found in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn crowds"
-            f"{_also('workers found', columns)}",
+            f"all recovered in {_whole(secret, 'exact')} of {_count(secret)} runs on drawn crowds"
+            f"{_also('columns recovered', columns)}",
         ),
         Statement(
-            "with known assignments no label is determined",
+            "with known assignments no label is certain",
             not _often(known, "named") and not sure,
-            f"all found with names in {_whole(known, 'named')} of {_count(known)} runs on drawn "
+            f"all labels with names in {_whole(known, 'named')} of {_count(known)} runs on drawn "
             f"crowds{_also('labels certain', certain)}",
         ),
     ]
@@ -154,28 +164,17 @@ def _also(what: str, counts: Sequence[str]) -> str:
     return f"; {what}: {'; '.join(counts)}" if counts else ""
 
 
-def _renaming(said: Sequence[Statement]) -> Ruling:
-    """The proof's step: a swap of workers is another solution, so no label is unique."""
-    named, vectors, assigned = said
+def _guarantee(named: Statement, columns: Statement, assigned: Statement) -> Ruling:
+    """Theorem 1 in P2's model, and for a server that P2 excludes."""
     if not named.true:
-        return Ruling("fails", named.seen)
-    if vectors.true and assigned.true:
-        return Ruling("holds", "and label vectors were not found either")
+        return Ruling("fails", f"with secret assignments {named.seen}")
+    without = f"columns of labels without names: {columns.seen}"
+    if assigned.true:
+        return Ruling("holds", f"in P2's model, by renaming; not covered: {without}")
     return Ruling(
         "partly",
-        f"a swap only renames columns: without assignments {vectors.seen}, with them "
-        f"{assigned.seen}",
-    )
-
-
-def _for_workers(said: Sequence[Statement]) -> Ruling:
-    """A worker sees the same totals, which are public outputs, and fewer assignments."""
-    named, vectors, _ = said
-    if named.true and vectors.true:
-        return Ruling("holds", "by renaming, and label vectors were not found either")
-    return Ruling(
-        "partly" if named.true else "fails",
-        f"again a renaming: a worker sees the same totals, and without assignments {vectors.seen}",
+        "true in P2's model, by renaming; false for a server that knows the assignments, which P2 "
+        f"excludes; with them {assigned.seen}; {without}",
     )
 
 
@@ -198,16 +197,17 @@ def _words(found: Found, secret: Found, known: Found) -> str:
     renamed = f"and under {names} workers' names. "
     if not names:
         renamed = (
-            "and under no worker's name: the theorem's proof is this renaming, and in this sense "
-            "it is true. "
+            "and under no worker's name: the theorem's proof is this renaming, so it is true in "
+            "P2's model. "
         )
     return (
         f"On drawn crowds that meet the theorem's condition ({_crowds(found)}), in P2's own model, "
         "in which a worker's assignments are secret, every label of every worker was recovered up "
         f"to a renaming of the workers in {_whole(secret, 'exact')} of {_count(secret)} runs at L "
-        f"= 10^10, {renamed}If the server knows the assignments, as one that assigns and pays for "
-        "tasks does, every label of these crowds was recovered under its worker's name in "
-        f"{_whole(known, 'named')} of {_count(known)} runs in which tasks differ between workers. "
+        f"= 10^10, {renamed}If the server knows the assignments (P2 excludes this; one that "
+        "assigns and pays for tasks knows them), every label of these crowds was recovered under "
+        f"its worker's name in {_whole(known, 'named')} of {_count(known)} runs in which tasks "
+        "differ between workers. "
         f"On the same crowds log-odds gave all labels in {_whole(odds, 'exact')} of "
         f"{_count(odds)} runs; with noise the labels of {sum(run['exact'] for run in noised)} "
         f"workers were recovered, and {better} of {len(noised)} runs did better than guessing the "
@@ -249,18 +249,15 @@ def _real_row(run: Real) -> Row:
 def _real_words(run: Real) -> str:
     """A sentence on real answers in one model of the server."""
     server = "knows" if run["known"] else "does not know"
-    left = [each for each in run["candidates"] if each is not None and each > 1]
-    found = f"all labels of {run['exact']} workers are recovered"
-    found += f", {run['named']} of them with names" if run["named"] else " up to a renaming"
-    if not run["exact"]:
-        found = "no worker's labels are all recovered"
-    others = ""
-    if left and run["exact"] < run["workers"]:
-        others = f", {len(left)} others have 2 to {max(left):,} candidate columns left"
+    names = f"{run['named']} with names" if run["named"] else "none with a name"
+    certain = f"{run['certain']:,} labels are certain"
+    if not run["known"]:
+        certain = f"{run['certain']:,} labels of unanimous tasks are known, without names"
     return (
         f" On {run['data']} ({run['workers']} workers, {run['answers']:,} labels of "
-        f"{run['tasks']} tasks), if the server {server} the assignments, "
-        f"{found}{others}, and {run['certain']:,} labels are certain."
+        f"{run['tasks']} tasks), if the server {server} the assignments, {run['exact']} of "
+        f"{run['workers']} columns are recovered{f', {names}' if run['exact'] else ''}, and "
+        f"{certain}."
     )
 
 
