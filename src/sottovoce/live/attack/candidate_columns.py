@@ -255,16 +255,15 @@ def _noisy_span(view: View, groups: Sequence[Group], free: int, proven: bool) ->
     _, sizes, right = np.linalg.svd(rows, full_matrices=False)
     signal = sizes > 32 * error
     weights = np.minimum(32 * sizes[signal] / error, 2.0**28)
-    if not weights.size:
+    if not weights.size or (proven and signal.sum() < free):
         return None
     times = np.array([group.times for group in groups])
-    lines = [times[_independent(times)] << 20, np.rint(right[signal] * weights[:, None])]
+    lines = [times[span_of(times.T).pivots] << 20, np.rint(right[signal] * weights[:, None])]
     lattice = np.concatenate([np.eye(tasks), np.concatenate(lines).T], axis=1).astype(np.int64)
     short, clear = shortest(lattice, tasks - len(lines[0]) - free)
     short = short[:, :tasks]
     if proven:
-        kept = _proven_relations(short, times, sizes, right, free, error)
-        return orthogonal(kept) if len(kept) else None
+        return orthogonal(_proven_relations(short, times, right[:free], sizes[free - 1], error))
     if not clear or (short @ times.T).any():
         return None
     size = int(np.abs(short).sum(axis=1).max())
@@ -274,37 +273,22 @@ def _noisy_span(view: View, groups: Sequence[Group], free: int, proven: bool) ->
 
 
 def _proven_relations(
-    short: Integers,
-    times: Integers,
-    sizes: FloatArray,
-    right: FloatArray,
-    free: int,
-    error: float,
+    short: Integers, times: Integers, axes: FloatArray, size: float, error: float
 ) -> Integers:
     """The rows u of `short` that are orthogonal to every n_jl, for certain.
 
-    Modulo the r_j, the totals are M + E with |E| ≤ error, and all n_jl are in a space of dimension
-    `free`. If the singular value s of this number exceeds the error, M spans it. A unit vector of
-    it is then M'a with |a| ≤ 1 / (s - error), and its distance to the first singular vectors V is
-    at most d = 2 error / (s - error). Modulo r_j, n_jl has norm |r_j| / 2 at most. Hence
-    |u n_jl| ≤ (|V u| + d |u|) |r_j| / 2. It is an integer, so it is 0 if this is below 1.
+    Modulo the r_j, the totals are M + E with |E| ≤ error, and all n_jl are in a space of at most as
+    many dimensions as there are `axes`, the first singular vectors V. If the last of their singular
+    values, s = `size`, exceeds the error, M spans this space. A unit vector of it is then M'a with
+    |a| ≤ 1 / (s - error), and its distance to V is at most d = 2 error / (s - error). Modulo r_j,
+    n_jl has norm |r_j| / 2 at most. Hence |u n_jl| ≤ (|V u| + d |u|) |r_j| / 2. It is an integer,
+    so it is 0 if this is below 1.
     """
-    if len(sizes) < free or sizes[free - 1] <= 2 * error:
-        return short[:0]
-    distance = 2 * error / (sizes[free - 1] - error)
-    along = np.linalg.norm(short @ right[:free].T, axis=1)
+    distance = 2 * error / (size - error)
+    along = np.linalg.norm(short @ axes.T, axis=1)
     most = float(np.linalg.norm(times, axis=1).max()) / 2
     zero = (along + distance * np.linalg.norm(short, axis=1)) * most < 0.9
     return np.asarray(short[zero & ~(short @ times.T).any(axis=1)])
-
-
-def _independent(rows: Integers) -> list[int]:
-    """The numbers of rows that span all."""
-    kept: list[int] = []
-    for row in range(len(rows)):
-        if span_of(rows[[*kept, row]]).rank > len(kept):
-            kept.append(row)
-    return kept
 
 
 def _modulo(view: View, groups: Sequence[Group]) -> tuple[FloatArray, FloatArray, float]:
