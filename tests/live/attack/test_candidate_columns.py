@@ -63,6 +63,33 @@ class Drawn:
         return Reports.of(worker, task, value, domain=domain)
 
 
+def symmetric(rng: np.random.Generator) -> Reports:
+    """Two workers whose probabilities are equal in every round, though their tasks differ.
+
+    Tasks come in pairs on which all others agree, and the two workers give opposite labels.
+    """
+    others = int(rng.integers(3, 6))
+    alike, single = [0, 1], [[0], [1]]
+    rows: list[tuple[int, int, int]] = []
+    task = 0
+    for shared in [True] * int(rng.integers(6, 12)) + [False] * 3:
+        truth = int(rng.integers(2))
+        wrong = rng.random(others) < 0.25
+        said = [
+            (worker + 2, truth ^ int(wrong[worker]))
+            for worker in range(others)
+            if rng.random() < 0.85
+        ]
+        own = int(rng.integers(2))
+        for half in (0, 1):
+            pair = alike if shared else single[half]
+            rows += [(worker, task, value) for worker, value in said]
+            rows += [(worker, task, own ^ (half ^ worker if shared else 0)) for worker in pair]
+            task += 1
+    worker, tasks, value = np.array(rows).T
+    return Reports.of(worker, tasks, value, domain=Domain.categorical((0, 1)))
+
+
 def is_sound(recovery: Recovery, given: Integers) -> bool:
     """Whether every worker's column is among its candidates, and known columns are true."""
     for group in recovery.groups:
@@ -92,6 +119,36 @@ def test_the_true_column_is_among_the_candidates(seed: int) -> None:
     score = recovery.score(answers)
     assert is_sound(recovery, label_counts(answers, run.terms)[1]), drawn
     assert score.certain == score.certain_right == recovery.certain, drawn
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 10])
+@pytest.mark.parametrize(
+    "seed", [11, 27, 32, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(33, 60))]
+)
+def test_the_true_column_is_among_the_candidates_where_two_workers_are_alike(
+    seed: int, rounds: int
+) -> None:
+    """Here relations that only hold for the sum of both would complete the span wrongly."""
+    answers = symmetric(np.random.default_rng([2207, seed]))
+    run = simulate_private_em(
+        answers, suite="plain", mode="as_published", rounds=rounds, assignments=True
+    )
+    recovery = recover_labels(run.transcript)
+    score = recovery.score(answers)
+    assert is_sound(recovery, label_counts(answers, run.terms)[1])
+    assert score.certain == score.certain_right == recovery.certain
+
+
+def test_columns_that_few_rounds_make_likely_are_found_and_not_counted() -> None:
+    drawn = Drawn(5, 60, 0.7, 2, 0.0, "as_published", 10**10, 2)
+    answers = drawn.answers(np.random.default_rng(8))
+    run = simulate_private_em(
+        answers, suite="plain", mode="as_published", rounds=2, assignments=True
+    )
+    recovery = recover_labels(run.transcript)
+    assert (recovery.score(answers).owned, recovery.reproduced) == (5, True)
+    assert (recovery.proven, recovery.certain) == (0, recovery.unanimous_labels)
+    assert {leak.candidates for leak in recovery.leaks} == {None}
 
 
 def test_drawn_workers_have_one_candidate_at_the_papers_scale() -> None:
@@ -185,16 +242,17 @@ def test_every_worker_of_duchenne_is_found(name: str, repeats: Repeats) -> None:
     )
     recovery = recover_labels(run.transcript)
     score = recovery.score(answers)
-    assert (score.owned, score.certain_right) == (17, len(answers))
+    assert (score.owned, recovery.proven, score.certain_right) == (17, 17, len(answers))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("assignments", [True, False])
 def test_every_column_of_bluebirds_is_found_without_its_name(assignments: bool) -> None:
+    """Too few rounds are opened for a proof, but the columns reproduce every total."""
     answers = gold_tasks("bluebirds", "first")
     run = simulate_private_em(
         answers, suite="plain", mode="as_published", scale=10**10, assignments=assignments
     )
     recovery = recover_labels(run.transcript)
     assert (recovery.score(answers).exact, recovery.linked) == (39, ())
-    assert {leak.candidates for leak in recovery.leaks} == {39}
+    assert (recovery.proven, recovery.reproduced) == (0, True)

@@ -47,6 +47,7 @@ def test_people_are_told_how_much_was_found_and_no_label(call: Run, answers: Pat
     assert "5 are linked to their worker by its tasks (w0, w1, w2, w3, w4)" in done.stdout
     assert "5 of 5 columns are correct in every label, 5 under the right name." in done.stdout
     assert "These labels reproduce every total of every round exactly." in done.stdout
+    assert "Proven: no other labels of these workers explain the totals." in done.stdout
     assert f"Correct labels: {len(rows())} of {len(rows())}" in done.stdout
     assert "use --mode noised" in done.stdout
     assert "yes" not in done.stdout
@@ -58,6 +59,7 @@ def test_what_was_found_is_one_json_object(call: Run, answers: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["outcome"], found["columns"], found["columns_exact"]) == ("all", 5, 5)
+    assert found["columns_proven"] == 0
     assert found["linked"] == []
     assert found["labels_right"] == found["answers"] > found["labels_right_by_guessing"]
 
@@ -90,7 +92,7 @@ def test_a_certain_label_is_better_than_guessing(call: Run, answers: Path) -> No
     """Unanimous labels are what the published truth says too."""
     done = call("sealed", "attack", str(coarse(answers)), "--answers", str(answers))
     assert done.returncode == 0, done.stderr
-    assert "those of unanimous tasks" in done.stdout
+    assert "those of unanimous tasks; whose they are is not known." in done.stdout
     assert "no better than guessing" not in done.stdout
 
 
@@ -110,6 +112,12 @@ def test_candidate_columns_are_in_the_json(call: Run, answers: Path) -> None:
     assert found["assignments_known"] is True
     assert [each["columns"] for each in found["candidates"]] == [1] * 5
     assert found["labels_certain"] == len(rows())
+
+
+def test_columns_without_a_proof_are_called_likely(call: Run, answers: Path) -> None:
+    done = call("sealed", "attack", str(written(answers, "as_published", assignments=False)))
+    assert "Recovered: the labels of 5 of 5 workers." in done.stdout
+    assert "Proven: 0 of these columns. The others are likely, not proven" in done.stdout
 
 
 def test_labels_go_to_a_file(call: Run, answers: Path) -> None:

@@ -1,18 +1,13 @@
-"""Candidate columns of workers whose tasks are known: the true column is always among them.
+"""Candidate columns of workers whose tasks are known: proven ones, and likely ones.
 
 A column says how often a worker gave each label to each task. Let n_jl be the vector over tasks of
 worker j's answers with the label l, and r_j = Σ_l n_jl, which the server knows if it assigns the
-tasks. Every condition below holds for the true columns, so only wrong ones are removed:
+tasks. The following holds for the true columns, so only wrong ones are removed:
 
 1. Span. Every opened total is Σ_jl g_jl n_jl, hence in the span W of the n_jl and r_j, of rank at
-   most rank(r) + J (K - 1). If the totals and the r_j have this rank, they span W: proven, for any
-   scale and any prime. Otherwise short relations between tasks complete it (`integer_span`). They
-   are orthogonal to all n_jl unless small integers w_jl solve Σ_jl g_jl w_jl = 0 for every total.
-   Relations are used only if the totals have at least twice the bits of all w_jl together, so that
-   for random g the chance of this is below 2^-B with B half the bits of the totals; and only if
-   all other vectors are clearly longer, since workers with equal g leave further short ones. Where
-   a task is answered repeatedly, a worker's sum is rounded once, so totals are in W up to one half
-   per worker: relations then hold up to this error.
+   most rank(r) + J (K - 1). If the totals and the r_j have this rank, they span W: this is proven,
+   for any scale and modulo any prime. Where a task is answered repeatedly, a worker's sum is
+   rounded once, so totals are in W up to one half per worker. See `_proven_relations` for this.
 2. Support. n_jl is in W, is 0 outside worker j's tasks, and is within 0 … r_j and the counts.
 3. Rank. If x is worker j's column, then the totals without its contribution f(x), which anyone
    can compute, have rank at most (J - 1)(K - 1) modulo the r_j.
@@ -21,6 +16,12 @@ tasks. Every condition below holds for the true columns, so only wrong ones are 
 
 Workers whose columns follow are subtracted, and the rest is tried again. Workers with exactly the
 same tasks are interchangeable: they form one group, which has one set of columns.
+
+Then the rest is tried with a likely span. If the rank is smaller, short relations between tasks
+complete it (`integer_span`). They are orthogonal to all n_jl unless small integers w_jl solve
+Σ_jl g_jl w_jl = 0 for every total. They are used only if the totals have twice the bits of all w_jl
+together, and no opened vector depends on the others. This is no proof: workers with equal g in
+every opened round can be confused, and then the true column can be missing.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ MOST_FREE = 300
 SAFETY = 2
 """Evidence for relations: the totals have this many times the bits of the w_jl."""
 
-WEAK = 1e-6
+WEAK = 1e-5
 """A singular value below which a combination of candidates is not determined."""
 
 NEAR = 1e-3
@@ -83,8 +84,11 @@ MOST_COMPLETED = 120
 
 MOST_NOISY_TASKS = 200
 BLOCK = 256
-FLOAT = 1e-14
-"""The relative error of sums of floats here."""
+FLOAT = 1e-12
+"""More than the relative error of sums and projections of floats here."""
+
+APART = 1e-3
+"""The smallest singular value of the r_j, relative to the largest, for projections in floats."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,25 +159,35 @@ class ContradictionError(Exception):
     """No columns explain the totals: they are not those of an honest run of these workers."""
 
 
-def narrowed(view: View, times: Integers) -> tuple[Group, ...]:
-    """The candidate columns of all workers; `times` (workers, tasks) says who answered what."""
+def narrowed(view: View, times: Integers) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """The proven candidate columns of all workers, and the likely ones.
+
+    `times` (workers, tasks) says who answered what.
+    """
     rows, which = np.unique(times, axis=0, return_inverse=True)
-    groups = tuple(
+    groups: Sequence[Group] = [
         Group(tuple(np.flatnonzero(which.reshape(-1) == place).tolist()), row)
         for place, row in enumerate(rows)
-    )
-    found = groups
-    if len(times) * (view.counts.shape[1] - 1) <= MOST_FREE:
-        with suppress(ContradictionError):
-            found = _narrowed(view, groups)
-    return tuple(sorted(found, key=lambda group: group.workers))
+    ]
+    known: list[Group] = []
+    found = []
+    for proven in (True, False):
+        if len(times) * (view.counts.shape[1] - 1) <= MOST_FREE:
+            with suppress(ContradictionError):
+                view, done, groups = _narrowed(view, groups, proven)
+                known += done
+        found.append(tuple(sorted([*known, *groups], key=lambda group: group.workers)))
+    return found[0], found[1]
 
 
-def _narrowed(view: View, groups: Sequence[Group]) -> tuple[Group, ...]:
+def _narrowed(
+    view: View, groups: Sequence[Group], proven: bool
+) -> tuple[View, list[Group], Sequence[Group]]:
+    """The view without known groups, these groups, and the others."""
     known: list[Group] = []
     while groups:
         before = [group.left for group in groups]
-        groups = _pass(view, groups)
+        groups = _pass(view, groups, proven)
         done = [group for group in groups if group.known]
         if not done and [group.left for group in groups] == before:
             break
@@ -181,12 +195,12 @@ def _narrowed(view: View, groups: Sequence[Group]) -> tuple[Group, ...]:
             view = view.without(group)
         known += done
         groups = [group for group in groups if not group.known]
-    return (*known, *groups)
+    return view, known, groups
 
 
-def _pass(view: View, groups: Sequence[Group]) -> list[Group]:
+def _pass(view: View, groups: Sequence[Group], proven: bool) -> list[Group]:
     """Conditions 1 to 4 once."""
-    span = true_span(view, groups)
+    span = true_span(view, groups, proven)
     test = RankTest(view, groups)
     found = []
     for group in groups:
@@ -200,21 +214,21 @@ def _pass(view: View, groups: Sequence[Group]) -> list[Group]:
     return _selected(view, found)
 
 
-def true_span(view: View, groups: Sequence[Group]) -> Span | None:
-    """A span that contains every n_jl of these groups, or None if none is certified."""
-    if not groups:
-        return None
+def true_span(view: View, groups: Sequence[Group], proven: bool) -> Span | None:
+    """A span that contains every n_jl of these groups, or None if none is proven (or likely)."""
     labels, tasks = view.counts.shape[1], view.counts.shape[0]
     times = np.array([group.times for group in groups])
     workers = sum(len(group.workers) for group in groups)
     known = span_of(times)
     free = workers * (labels - 1)
     if int(times.max(initial=0)) > 1:
-        return _noisy_span(view, groups, free)
+        return _noisy_span(view, groups, free, proven)
     span = span_of(np.concatenate([times, view.vectors]))
     if span.rank >= min(known.rank + free, tasks):
         return span
-    if known.rank + free > MOST_COMPLETED:
+    # A rank below what was opened shows that workers are alike, not that rounds are missing.
+    dependent = span.rank - known.rank < min(free, len(view.vectors) - 1)
+    if proven or dependent or known.rank + free > MOST_COMPLETED:
         return None
     whole = completed(span, known.rank + free)
     if whole is None or not whole.clear:
@@ -228,7 +242,7 @@ def _is_evident(bits: float, free: int, size: int) -> bool:
     return bits >= SAFETY * free * math.log2(size + 1)
 
 
-def _noisy_span(view: View, groups: Sequence[Group], free: int) -> Span | None:
+def _noisy_span(view: View, groups: Sequence[Group], free: int, proven: bool) -> Span | None:
     """The span by relations that hold up to rounding.
 
     A relation u has Σ_i u_i r_ji = 0, and its product with each total is at most the rounding
@@ -237,17 +251,19 @@ def _noisy_span(view: View, groups: Sequence[Group], free: int) -> Span | None:
     tasks = view.counts.shape[0]
     if tasks > MOST_NOISY_TASKS or not len(view.contributions.totals):
         return None
-    rows, error = _modulo(view, groups)
+    rows, _, error = _modulo(view, groups)
     _, sizes, right = np.linalg.svd(rows, full_matrices=False)
     signal = sizes > 32 * error
     weights = np.minimum(32 * sizes[signal] / error, 2.0**28)
-    if not weights.size:
+    if not weights.size or (proven and signal.sum() < free):
         return None
     times = np.array([group.times for group in groups])
-    lines = [times[_independent(times)] << 20, np.rint(right[signal] * weights[:, None])]
+    lines = [times[span_of(times.T).pivots] << 20, np.rint(right[signal] * weights[:, None])]
     lattice = np.concatenate([np.eye(tasks), np.concatenate(lines).T], axis=1).astype(np.int64)
     short, clear = shortest(lattice, tasks - len(lines[0]) - free)
     short = short[:, :tasks]
+    if proven:
+        return orthogonal(_proven_relations(short, times, right[:free], sizes[free - 1], error))
     if not clear or (short @ times.T).any():
         return None
     size = int(np.abs(short).sum(axis=1).max())
@@ -256,28 +272,40 @@ def _noisy_span(view: View, groups: Sequence[Group], free: int) -> Span | None:
     return orthogonal(short)
 
 
-def _independent(rows: Integers) -> list[int]:
-    """The numbers of rows that span all."""
-    kept: list[int] = []
-    for row in range(len(rows)):
-        if span_of(rows[[*kept, row]]).rank > len(kept):
-            kept.append(row)
-    return kept
+def _proven_relations(
+    short: Integers, times: Integers, axes: FloatArray, size: float, error: float
+) -> Integers:
+    """The rows u of `short` that are orthogonal to every n_jl, for certain.
+
+    Modulo the r_j, the totals are M + E with |E| ≤ error, and all n_jl are in a space of at most as
+    many dimensions as there are `axes`, the first singular vectors V. If the last of their singular
+    values, s = `size`, exceeds the error, M spans this space. A unit vector of it is then M'a with
+    |a| ≤ 1 / (s - error), and its distance to V is at most d = 2 error / (s - error). Modulo r_j,
+    n_jl has norm |r_j| / 2 at most. Hence |u n_jl| ≤ (|V u| + d |u|) |r_j| / 2. It is an integer,
+    so it is 0 if this is below 1.
+    """
+    distance = 2 * error / (size - error)
+    along = np.linalg.norm(short @ axes.T, axis=1)
+    most = float(np.linalg.norm(times, axis=1).max()) / 2
+    zero = (along + distance * np.linalg.norm(short, axis=1)) * most < 0.9
+    return np.asarray(short[zero & ~(short @ times.T).any(axis=1)])
 
 
-def _modulo(view: View, groups: Sequence[Group]) -> tuple[FloatArray, float]:
-    """The totals modulo the r_j of these groups, and the most that rounding changes them by."""
+def _modulo(view: View, groups: Sequence[Group]) -> tuple[FloatArray, FloatArray, float]:
+    """The totals modulo the r_j of these groups, axes of the r_j, and the norm of all errors."""
     totals = view.contributions.totals.astype(np.float64)
     times = np.array([group.times for group in groups], np.float64)
     _, sizes, right = np.linalg.svd(times, full_matrices=False)
-    axes = right[sizes > 1e-9 * sizes[0]]
+    axes = right[sizes > APART * sizes[0]]
     repeating = np.zeros(times.shape[1])
     for group in groups:
         if group.times.max() > 1:
             repeating += len(group.workers) * (group.times > 0)
     rounding = 0.5 * math.sqrt(len(totals)) * float(np.linalg.norm(repeating))
     error = view.error + rounding + FLOAT * float(np.linalg.norm(totals))
-    return totals - (totals @ axes.T) @ axes, error
+    if len(axes) < span_of(np.array([group.times for group in groups])).rank:
+        error = math.inf
+    return totals - (totals @ axes.T) @ axes, axes, error
 
 
 class RankTest:
@@ -293,11 +321,12 @@ class RankTest:
         self._core: FloatArray | None = None
         if not groups or len(view.contributions.totals) <= self._rank:
             return
-        rows, self._error = _modulo(view, groups)
+        rows, known, self._error = _modulo(view, groups)
         _, sizes, right = np.linalg.svd(rows, full_matrices=False)
         if len(sizes) <= self._rank or sizes[self._rank] <= self._error:
             return
         self._axes = right[: self._rank + 1]
+        self._axes = self._axes - (self._axes @ known.T) @ known
         self._core = rows @ self._axes.T
 
     def passed(self, columns: Integers) -> npt.NDArray[np.bool_]:
@@ -310,7 +339,7 @@ class RankTest:
     def _passed(self, columns: Integers, core: FloatArray) -> npt.NDArray[np.bool_]:
         steps = self._contributions.steps(columns)
         sizes = np.sqrt((columns.astype(np.float64) ** 2).sum(axis=(1, 2)))
-        error = np.full(len(columns), self._error)
+        error = self._error + FLOAT * np.linalg.norm(steps, axis=(1, 2)) * sizes
         if columns.sum(axis=2).max() <= 1:
             unsure = self._contributions.unsure(steps).any(axis=2).sum(axis=1)
             error = error + (1 + self._contributions.slack) * np.sqrt(unsure) * sizes
@@ -419,7 +448,8 @@ def _is_absent(lines: FloatArray, values: FloatArray, place: int) -> bool:
     """Whether no m ≥ 0 with lines · m = values has a half or more at a place."""
     aim = np.zeros(lines.shape[1])
     aim[place] = -1
-    found = linprog(aim, np.concatenate([lines, -lines]), np.append(values + NEAR, NEAR - values))
+    bounds = np.append(values + 2 * NEAR, 2 * NEAR - values)
+    found = linprog(aim, np.concatenate([lines, -lines]), bounds)
     return bool(found.status == 0 and float(np.asarray(found.x)[place]) < 0.5)
 
 

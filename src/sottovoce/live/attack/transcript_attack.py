@@ -60,7 +60,7 @@ class RecoveryScore:
 class WorkerLeak:
     """The uncertainty left about one worker with `answers` answers.
 
-    Its true column is among `candidates` columns; None if they were not counted. `certain` labels
+    Its true column is proven to be among `candidates` columns; None: not counted. `certain` labels
     are the same in all of them. `worker` is None if the names are unknown.
     """
 
@@ -113,10 +113,11 @@ class Recovery:
     """The result of the attack.
 
     `labels` (columns, tasks, labels) counts the labels of each column that was found, and `owners`
-    has the worker of each among `names`, or None. `groups` has the candidate columns of all
-    workers; it is empty if the attacker does not know who answered which tasks. `outcome` says
-    whether all columns were found, some, or why none. `rank` is that of everything the attacker
-    knows, and `needed` the rank at which the span of all labels is known.
+    has the worker of each among `names`, or None. `groups` has the proven candidate columns of all
+    workers; it is empty if the attacker does not know who answered which tasks. Columns that were
+    found but are not `proven` are likely. `outcome` says whether all were found, some, or why
+    none. `rank` is that of everything the attacker knows, and `needed` the rank at which the span
+    of all labels is known.
 
     `reproduced` is True if the columns reproduce every total of every round exactly. It is None if
     that is unknown: columns are missing, a worker dropped out, or the scale is so large that the
@@ -145,6 +146,11 @@ class Recovery:
     def linked(self) -> tuple[str, ...]:
         """The names of workers whose labels were found and linked to them."""
         return tuple(self.names[owner] for owner in self.owners if owner is not None)
+
+    @property
+    def proven(self) -> int:
+        """The number of columns that are proven to be those of the workers."""
+        return sum(len(group.workers) for group in self.groups if group.known)
 
     @property
     def unanimous(self) -> int:
@@ -176,7 +182,7 @@ class Recovery:
 
     @property
     def certain(self) -> int:
-        """The number of labels that are known for sure, with their workers."""
+        """The number of labels that are known for sure; without `groups`, not whose they are."""
         return sum(leak.certain for leak in self.leaks) if self.groups else self.unanimous_labels
 
     def score(self, answers: Any) -> RecoveryScore:
@@ -284,23 +290,24 @@ def recover_labels(transcript: Transcript) -> Recovery:
     ('all', ('w0', 'w1', 'w2', 'w3'), True)
     """
     _check(transcript)
-    observed, groups = _observed(transcript), _groups(transcript)
+    observed, (groups, likely) = _observed(transcript), _groups(transcript)
     names = tuple(transcript.assignments or ())
-    known = [group for group in groups if group.known]
+    known = [group for group in likely if group.known]
     outcome: RecoveryOutcome = "all"
-    if groups and len(known) == len(groups):
+    if likely and len(known) == len(likely):
         labels, owners = _known_columns(known, names)
-        off = _distance(transcript, labels)
     else:
         found = recover(observed)
         labels, owners = _counted(found.columns, len(transcript.terms.labels)), found.owners
-        off, outcome = _distance(transcript, labels), found.outcome
-        if off is not None and off > NEAR * transcript.terms.scale * transcript.workers:
-            # Other labels explain the counts too: nothing was found.
-            labels, owners, off, outcome = labels[:0], (), None, "none"
-        if known and outcome != "all":
-            labels, owners = _known_columns(known, names)
-            outcome = "some"
+        outcome = found.outcome
+    off = _distance(transcript, labels)
+    if off is not None and off > NEAR * transcript.terms.scale * transcript.workers:
+        # Other labels explain the counts too: nothing was found.
+        labels, owners, off, outcome = labels[:0], (), None, "none"
+        known = [group for group in groups if group.known]
+    if known and outcome != "all":
+        labels, owners = _known_columns(known, names)
+        outcome = "some"
     exact = observed.counts
     return Recovery(
         transcript,
@@ -317,23 +324,23 @@ def recover_labels(transcript: Transcript) -> Recovery:
     )
 
 
-def _groups(transcript: Transcript) -> tuple[Group, ...]:
-    """The candidate columns of all workers, if it is known who answered which tasks.
+def _groups(transcript: Transcript) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """Proven and likely candidate columns of all workers, if it is known who answered which tasks.
 
     Without assignments it is known if the counts show that all workers answered all tasks.
     """
     terms, first = transcript.terms, transcript.opened[0]
     if terms.mode is Mode.NOISED or first.workers != transcript.workers:
-        return ()
+        return (), ()
     counts = first.totals.reshape(len(terms.tasks), -1)
     if transcript.assignments is not None:
         times = _times(transcript)
     elif terms.repeats == 1:
         times = np.ones((transcript.workers, len(terms.tasks)), np.int64)
     else:
-        return ()
+        return (), ()
     if len(times) != transcript.workers or (times.sum(axis=0) != counts.sum(axis=1)).any():
-        return ()
+        return (), ()
     return narrowed(
         View(counts, _observed(transcript).vectors, Contributions.of(transcript)), times
     )

@@ -44,8 +44,8 @@ def attack(
     """Recover workers' labels from TRANSCRIPT without a key, to show what its mode leaks.
 
     If it is known who answered which tasks, prints for each worker how many columns of labels are
-    left, the true one among them, and how many labels are certain. Never prints a label; -o writes
-    worker (or column), task and label.
+    left, proven to contain the true one, and how many labels are certain. Other columns found are
+    likely. Never prints a label; -o writes worker (or column), task and label.
     """
     if output is not None:
         check_path(output, force=force)
@@ -83,6 +83,7 @@ def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
         "rank_needed": recovery.needed,
         "outcome": recovery.outcome,
         "columns": recovery.columns,
+        "columns_proven": recovery.proven,
         "linked": list(recovery.linked),
         "reproduced": recovery.reproduced,
         "unanimous_tasks": recovery.unanimous,
@@ -121,6 +122,8 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
         console.say(f"Names: {_owners(recovery)}")
     if recovery.outcome == "some" and not recovery.groups:
         console.say("The counts do not confirm them; the majority decides which label is which.")
+    if recovery.columns:
+        console.say(_proof(recovery))
     if recovery.reproduced:
         console.say("These labels reproduce every total of every round exactly.")
     if recovery.unanimous:
@@ -141,18 +144,30 @@ def _model(recovery: Recovery) -> str:
     return f"Attacker: a server that does not know who was given which tasks, as in P2.{dense}"
 
 
+def _proof(recovery: Recovery) -> str:
+    if recovery.proven == recovery.columns:
+        return "Proven: no other labels of these workers explain the totals."
+    others = "neither proven nor confirmed by the totals."
+    if recovery.reproduced:
+        others = "likely, not proven: other labels may explain the totals too."
+    return f"Proven: {recovery.proven:,} of these columns. The others are {others}"
+
+
 def _print_candidates(recovery: Recovery) -> None:
     """The columns that are left, for each worker, or once for all if there are no names."""
     leaks = recovery.leaks
     if not leaks:
         if recovery.certain:
-            console.say(f"Certain labels: {recovery.certain:,}, those of unanimous tasks.")
+            console.say(
+                f"Certain labels: {recovery.certain:,}, those of unanimous tasks; whose they are "
+                "is not known."
+            )
         return
     total = sum(leak.answers for leak in leaks)
     counted = [leak.candidates for leak in leaks if leak.candidates is not None]
     exact = counted.count(1)
     console.say(
-        f"Candidate columns, the true one always among them: 1 for {exact:,} workers, more for "
+        f"Candidate columns, proven to contain the true one: 1 for {exact:,} workers, more for "
         f"{len(counted) - exact:,}, not counted for {len(leaks) - len(counted):,}. Certain labels: "
         f"{recovery.certain:,} of {total:,}."
     )
@@ -213,11 +228,11 @@ def _advice(recovery: Recovery) -> str:
         return "Nothing was decrypted. Encrypting these sums does not help: use --mode noised."
     why = {
         "too large": "The rank is too large for this search",
-        "too many": "Too few tasks for this attack",
+        "too many": "Too many columns fit the totals for this attack",
     }.get(recovery.outcome, "Too little was opened for this attack")
     if recovery.transcript.terms.repeats > 1 and not recovery.groups:
         why = "Workers answered tasks repeatedly, and it is not known how often"
     return (
-        f"{why}; that is no guarantee: more rounds or a better attack recover more. Only --mode "
-        "noised has a guarantee."
+        f"{why}; that is no guarantee: more rounds or a better attack may recover more. Only "
+        "--mode noised has a guarantee."
     )

@@ -59,7 +59,7 @@ def attacked_dataset(
 
     `candidates` has the number of columns left for each worker, None if not counted, and is empty
     if the attacker does not know who answered what. `exact` columns are right in every label,
-    `named` of them under the right name.
+    `named` of them under the right name; `proven` columns are not only likely.
     """
     answers = gold_answers(name, repeats)
     run = simulate_private_em(
@@ -76,6 +76,7 @@ def attacked_dataset(
         "outcome": recovery.outcome,
         "exact": score.exact,
         "named": score.owned,
+        "proven": recovery.proven,
         "candidates": [leak.candidates for leak in recovery.leaks],
         "certain": score.certain,
         "certain_right": score.certain_right,
@@ -100,6 +101,7 @@ def real_rows(
             "workers": found["workers"],
             "columns exact": found["exact"],
             "with names": found["named"],
+            "proven": found["proven"],
             "most candidates": max(counted) if counted and not missing else math.nan,
             "not counted": missing,
             "labels certain": found["certain"],
