@@ -40,8 +40,8 @@ ASPECTS: Mapping[str, str] = MappingProxyType(
         "numbers": "do the printed numbers come out, at the paper's own epsilon",
         "shape": "are the text's statements about curves and orders true, at the paper's own "
         "epsilon",
-        "guarantee": "is the stated privacy true, at the true epsilon of everything a worker sends, "
-        "in the paper's unit",
+        "guarantee": "is the stated privacy true, at the true epsilon of everything a worker "
+        "sends, in the paper's unit",
     }
 )
 """The question that each of the three verdicts of a study answers.
