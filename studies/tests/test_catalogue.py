@@ -8,9 +8,13 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce_studies.catalogue import ITEMS, STUDIES, study_named
+from sottovoce_studies.cells import Remembered
 from sottovoce_studies.claims import CLAIMS
 from sottovoce_studies.study import Outcome, Study
 from sottovoce_studies.verdicts import csv_columns, verdict_words
+
+SHARED = Remembered()
+"""Cells that several studies share are computed once, as by the command."""
 
 every_study = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 
@@ -20,7 +24,7 @@ def test_a_quick_run_reaches_the_recorded_verdict(
     study: Study, real_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
-    outcome = study.run("quick")
+    outcome = study.run("quick", kept=SHARED)
     assert outcome.rulings.verdicts == study.recorded, str(outcome.rulings)
     _can_be_shown(study, outcome)
     _tried_what_is_open(study, outcome)

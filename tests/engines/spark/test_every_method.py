@@ -27,13 +27,18 @@ def packed() -> dict[str, Packed]:
     return {}
 
 
+OFTEN = {
+    *("rte-majority-vote", "rte-td", "rte-crh", "rte-dawid-skene", "rte-latent-label"),
+    *("calories-mean", "calories-median", "calories-crh", "calories-gtm"),
+    *("web-crh", "dog-reports-auto"),
+}
+"""One case of each kind of sum, table and report; `test_one_call_does_it_all` is synthetic."""
+
 IN_TURN = [
-    pytest.param(case, id=str(case), marks=pytest.mark.slow)
-    if case.table == "made-up" and case.method != "dawid-skene"
-    else pytest.param(case, id=str(case))
+    pytest.param(case, id=str(case), marks=[pytest.mark.slow] * (str(case) not in OFTEN))
     for case in CASES
 ]
-"""All of them; most synthetic ones in the slow runs only, because jobs take a while to start."""
+"""All of them, most in the slow runs only, because jobs take a while to start."""
 
 
 @pytest.mark.parametrize("case", IN_TURN)
