@@ -58,4 +58,4 @@ def test_an_empty_cache_says_how_to_fill_it(call: Run) -> None:
 def test_a_search_without_sizes_is_bad_usage(call: Run) -> None:
     done = call("datasets", "find")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "give at least one size to search for" in done.stderr
+    assert "give at least one size, such as --workers or --tasks" in done.stderr

@@ -70,10 +70,10 @@ def test_important_workers_are_listed(call: Run) -> None:
         (["p1-them-6.3"], "no theorem 'p1-them-6.3': did you mean p1-theorem-6.3?"),
         (["p1-eq-6", "--flip", "0.1"], "p1-eq-6 does not depend on --flip; it takes --accuracies"),
         (["p1-eq-6", "--accuracies", "0.9;0.8"], "--accuracies takes numbers such as 0.9,0.8"),
-        (["p1-eq-6", "--accuracies", "1.2"], "accuracy must lie between 0 and 1, not 1.2"),
+        (["p1-eq-6", "--accuracies", "1.2"], "--accuracies must lie between 0 and 1, not 1.2"),
         (["--flip", "0.1"], "--flip needs the NAME of a theorem"),
         (["p3-theorem-4.8", "--epsilon", "0"], "--epsilon takes a number above 0, not '0'"),
-        (["p3-eq-12", "--seed", "-1"], "seed must be at least 0, not -1"),
+        (["p3-eq-12", "--seed", "-1"], "--seed must be at least 0, not -1"),
     ],
 )
 def test_bad_usage_is_one_line(call: Run, arguments: list[str], message: str) -> None:

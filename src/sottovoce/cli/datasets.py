@@ -101,6 +101,9 @@ def find(
     Exact matches come first, then datasets that have at least half of the sizes, or all within
     10 %. Every dataset is read and measured. Sparsities are compared to the digits given.
     """
+    sizes = (workers, tasks, answer_count, sparsity, min_sparsity, max_sparsity, label_count)
+    if all(size is None for size in sizes):
+        raise UsageError("give at least one size, such as --workers or --tasks")
     search = datasets.find(
         workers=workers,
         tasks=tasks,

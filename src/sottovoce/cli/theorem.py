@@ -107,7 +107,10 @@ def theorem(
     if unused := next((key for key in parameters if key not in known), None):
         depends = ", ".join(map(_option, known))
         raise UsageError(f"{name} does not depend on {_option(unused)}; it takes {depends}")
-    found = assess(name, **parameters)
+    try:
+        found = assess(name, **parameters)
+    except UsageError as error:
+        raise UsageError(_with_option(str(error))) from None
     if json:
         console.print_json(_as_json(found))
         return
@@ -177,6 +180,23 @@ def _numbers(text: str, option: str) -> tuple[float, ...]:
         return tuple(float(word) for word in text.split(","))
     except ValueError:
         raise UsageError(f"{option} takes numbers such as 0.9,0.8,0.7, not {text!r}") from None
+
+
+ARGUMENTS = {
+    "accuracy": "accuracies",
+    "answers": "answers_per_worker",
+    "labels": "label_count",
+    "share": "importance_share",
+}
+"""Names in errors of the calculators that differ from those of the options."""
+
+
+def _with_option(error: str) -> str:
+    """An error that begins with the name of a parameter, with its option instead."""
+    parameter, _, rest = error.partition(" ")
+    if not rest.startswith("must "):
+        return error
+    return f"{_option(ARGUMENTS.get(parameter, parameter))} {rest}"
 
 
 def _option(parameter: str) -> str:
