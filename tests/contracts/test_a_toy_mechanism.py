@@ -145,17 +145,7 @@ def test_a_table_is_perturbed_audited_and_inferred(package: Path, tmp_path: Path
         "--seed", "7",
     )  # fmt: skip
     assert json.loads(Path(policy).read_text())["mechanism"]["name"] == ToyRedraw.name
-    found = asked(
-        package,
-        "audit",
-        policy,
-        "--samples",
-        "20000",
-        "--answers-per-worker",
-        "1",
-        "--confidence",
-        "0.999",
-    )
+    found = asked(package, "audit", policy, "--samples", "20000", "--answers-per-worker", "1")
     assert (found["mechanism"], found["exceeded"]) == (ToyRedraw.name, False)
     assert 2 < found["lower_bound"] <= 3
     truths = run(package, "-m", "sottovoce", "infer", reports, "--policy", policy)
