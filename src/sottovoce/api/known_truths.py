@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -19,7 +20,8 @@ from sottovoce.inference.calibration import (
     raised,
 )
 from sottovoce.inference.evaluation import positions
-from sottovoce.model import Domain, FloatArray, Gold, Names, Result, label_text
+from sottovoce.mechanisms.codes import names_of
+from sottovoce.model import Domain, FloatArray, Gold, Names, Result, Task, label_text
 from sottovoce.seams import Aggregator, Engine
 
 
@@ -74,6 +76,26 @@ def _cannot_learn(aggregator: Aggregator) -> CannotLearn:
 def _fit(aggregator: Aggregator, engine: Engine, known: npt.NDArray[Any]) -> Result:
     made: Any = aggregator
     return replace(made, known=known).fit(engine)  # type: ignore[no-any-return]
+
+
+def known_gold(tasks: Sequence[Task], domain: Domain) -> Gold:
+    """The known truths of a campaign's tasks, which are texts."""
+    truths: npt.NDArray[Any] = names_of([task.known or "" for task in tasks])
+    if domain.is_numeric:
+        truths = np.array([_number(task) for task in tasks])
+    return Gold(names_of([task.name for task in tasks]), truths)
+
+
+def _number(task: Task) -> float:
+    try:
+        return float(task.known or "")
+    except ValueError:
+        raise DataError(f"the known truth of task {task.name[:40]!r} must be a number") from None
+
+
+def check_truths(known: Gold, domain: Domain) -> None:
+    """Refuse known truths that are no answers of the domain."""
+    aligned(known, known.tasks, domain)
 
 
 def aligned(known: Gold, tasks: Names, domain: Domain) -> npt.NDArray[Any]:

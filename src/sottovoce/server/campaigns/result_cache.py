@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from sottovoce.server.database.campaigns import Stored, task_names
+from sottovoce.server.database.campaigns import Stored, known_truths, task_names
 from sottovoce.server.database.results import Columns, StoredResult, find_content
 
 LIMIT = 256 << 20
@@ -20,11 +20,12 @@ LIMIT = 256 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CachedResult:
-    """A result's columns and the names of the campaign's tasks, by place."""
+    """A result's columns, the names of the campaign's tasks by place, and the known ones."""
 
     age: tuple[int, int]
     columns: Columns
     names: tuple[str, ...]
+    known: frozenset[int]
     least_sure: npt.NDArray[np.intp] = field(repr=False)
     """The rows of `columns` by certainty, the least certain first."""
     derived: dict[str, object] = field(default_factory=dict, repr=False)
@@ -52,7 +53,8 @@ class ResultCache:
         if cached is None or cached.age != found.age:
             # Tasks do not change once there are reports on them.
             names = cached.names if cached else tuple(task_names(connection, number))
-            cached = _unpacked(connection, number, found, names)
+            known = cached.known if cached else frozenset(known_truths(connection, number))
+            cached = _unpacked(connection, number, found, names, known)
         with self._lock:
             self._cached.pop(id, None)
             with suppress(ValueError):  # too large for the cache
@@ -66,9 +68,13 @@ class ResultCache:
 
 
 def _unpacked(
-    connection: Connection, number: int, found: StoredResult, names: tuple[str, ...]
+    connection: Connection,
+    number: int,
+    found: StoredResult,
+    names: tuple[str, ...],
+    known: frozenset[int],
 ) -> CachedResult:
     columns = find_content(connection, number) or Columns.none()
     # A standard error grows with uncertainty, a confidence falls.
     doubt = columns.certainty if columns.is_numeric else -columns.certainty
-    return CachedResult(found.age, columns, names, np.argsort(-doubt, kind="stable"))
+    return CachedResult(found.age, columns, names, known, np.argsort(-doubt, kind="stable"))

@@ -22,7 +22,17 @@ from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.mechanisms.sealed_sum import MOST_MINIMUM, MOST_SEATS, MOST_STEPS, SealedSum
-from sottovoce.model import Campaign, Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
+from sottovoce.model import (
+    Campaign,
+    Domain,
+    Kind,
+    Policy,
+    ShowDraw,
+    Task,
+    Terms,
+    Unit,
+    label_text,
+)
 from sottovoce.model.campaign import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -59,7 +69,7 @@ Day = Annotated[date, BeforeValidator(_day), Field(examples=["2031-12-24"])]
 
 
 class TaskBody(Asked):
-    """A task: its name in tables, its text for workers, and an optional image."""
+    """A task: its name in tables, its text for workers, an optional image and known truth."""
 
     task: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["leaf-17"])
     text: str | None = Field(
@@ -72,14 +82,22 @@ class TaskBody(Asked):
         None, max_length=LONGEST_TEXT, examples=["https://images.example/leaf-17.jpg"]
     )
 
+    known: str | bool | int | float | None = Field(
+        None,
+        description="The truth, if the requester knows it: inference learns from it. It is never "
+        "shown to workers.",
+        examples=["oak"],
+    )
+
     def made(self) -> Task:
         """The task, checked."""
-        return Task(self.task, self.text or self.task, self.image)
+        known = None if self.known is None else label_text(self.known)
+        return Task(self.task, self.text or self.task, self.image, known)
 
     @classmethod
     def of(cls, task: Task) -> Self:
         """A task in a response."""
-        return cls(task=task.name, text=task.text, image=task.image)
+        return cls(task=task.name, text=task.text, image=task.image, known=task.known)
 
 
 LIST_OF_TASKS: dict[str, Any] = {

@@ -42,6 +42,8 @@ class SummaryBody(BaseModel):
     policy_hash: str
     version: str
     problem: str | None = Field(description="Why the latest reports have no truths.")
+    known: int = Field(description="How many known truths inference used.")
+    calibration: str | None = Field(description="What the known truths changed in confidence.")
 
 
 SUMMARY = tuple(SummaryBody.model_fields)
@@ -55,6 +57,9 @@ class TruthBody(BaseModel):
     confidence: float | None = None
     standard_error: float | None = None
     answers: int
+    known: bool | None = Field(
+        None, description="Whether the requester gave this truth; left out if it gave none."
+    )
 
 
 class TruthsBody(BaseModel):

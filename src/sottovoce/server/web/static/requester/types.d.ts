@@ -131,6 +131,7 @@ export interface Truth {
   confidence?: number | null;
   standard_error?: number | null;
   answers: number;
+  known?: boolean;
 }
 
 export interface Worker {
