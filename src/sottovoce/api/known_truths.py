@@ -119,10 +119,14 @@ def known_codes(known: Gold, domain: Domain) -> npt.NDArray[np.int32]:
     if (codes < 0).any():
         at = int(np.argmin(codes))
         raise DataError(
-            f"the known truth {str(known.truths[at])[:40]!r} of task {known.tasks[at]!r} is no "
-            f"label of the answers ({domain}): fix it, or pass a domain= that has it"
+            f"the known truth of task {_short(known.tasks[at])} is no label of the answers "
+            f"({domain}): fix it, or give the answers a domain that has it"
         )
     return codes
+
+
+def _short(task: object) -> str:
+    return repr(str(task)[:40])
 
 
 def _in_range(known: Gold, domain: Domain) -> FloatArray:
@@ -131,8 +135,8 @@ def _in_range(known: Gold, domain: Domain) -> FloatArray:
     if outside.any():
         at = int(np.argmax(outside))
         raise DataError(
-            f"the known truth {numbers[at]:g} of task {known.tasks[at]!r} is outside the range of "
-            f"the answers ({domain}): fix it, or pass a wider domain="
+            f"the known truth of task {_short(known.tasks[at])} is outside the range of the "
+            f"answers ({domain}): fix it, or give the answers a wider domain"
         )
     return numbers
 
