@@ -35,15 +35,13 @@ def fit_with_known(aggregator: Aggregator, engine: Engine, known: Gold, domain: 
     A known task's posterior says nothing about confidence, so each fifth of the known tasks is
     also inferred with only the others known. Fewer than 10 known truths calibrate nothing.
     """
-    if not learns(type(aggregator)):
-        raise _cannot_learn(aggregator)
+    _check_learns(aggregator)
     if engine.domain.is_numeric and not domain.is_numeric:  # a method for numbers, given labels
-        known, domain = (
-            replace(known, truths=domain.scale[known_codes(known, domain)]),
-            engine.domain,
-        )
+        known = replace(known, truths=domain.scale[known_codes(known, domain)])
+        domain = engine.domain
     given = aligned(known, engine.tasks, domain)
-    result = _fit(aggregator, engine, given)
+    learning: Any = aggregator
+    result: Result = replace(learning, known=given).fit(engine)
     rows = np.flatnonzero(_is_known(given))
     if len(rows) < FEWEST:
         reason = f"confidence not recalibrated: it takes {FEWEST} known truths"
@@ -52,8 +50,8 @@ def fit_with_known(aggregator: Aggregator, engine: Engine, known: Gold, domain: 
     parts = []
     for each in range(int(fold.max()) + 1):
         fewer = given.copy()
-        fewer[rows[fold == each]] = _unknown(given)
-        parts.append((rows[fold == each], _fit(aggregator, engine, fewer)))
+        fewer[rows[fold == each]] = np.nan if domain.is_numeric else -1
+        parts.append((rows[fold == each], replace(learning, known=fewer).fit(engine)))
     return _calibrated(result, given, parts)
 
 
@@ -62,20 +60,18 @@ def learns(method: type[Any]) -> bool:
     return is_dataclass(method) and any(field.name == "known" for field in fields(method))
 
 
-def _cannot_learn(aggregator: Aggregator) -> CannotLearn:
+def _check_learns(aggregator: Aggregator) -> None:
+    if learns(type(aggregator)):
+        return
+    # Here, so that known truths of plain answers do not load SciPy.
     from sottovoce.inference.noise_aware.registry import AWARE_METHODS
 
     able = [name for name, method in {**METHODS, **AWARE_METHODS}.items() if learns(method)]
     name = getattr(aggregator, "name", type(aggregator).__name__)
-    return CannotLearn(
+    raise CannotLearn(
         f"{name} does not learn from known truths; these do: {', '.join(able)}. Choose one with "
         "method=, or drop known="
     )
-
-
-def _fit(aggregator: Aggregator, engine: Engine, known: npt.NDArray[Any]) -> Result:
-    made: Any = aggregator
-    return replace(made, known=known).fit(engine)  # type: ignore[no-any-return]
 
 
 def known_gold(tasks: Sequence[Task], domain: Domain) -> Gold:
@@ -91,11 +87,6 @@ def _number(task: Task) -> float:
         return float(task.known or "")
     except ValueError:
         raise DataError(f"the known truth of task {task.name[:40]!r} must be a number") from None
-
-
-def check_truths(known: Gold, domain: Domain) -> None:
-    """Refuse known truths that are no answers of the domain."""
-    aligned(known, known.tasks, domain)
 
 
 def aligned(known: Gold, tasks: Names, domain: Domain) -> npt.NDArray[Any]:
@@ -116,71 +107,47 @@ def known_codes(known: Gold, domain: Domain) -> npt.NDArray[np.int32]:
     """Known labels as codes; refuses a label that is none of the domain's."""
     code = {text(label): i for text in (label_text, str) for i, label in enumerate(domain.labels)}
     codes = np.array([code.get(str(truth), -1) for truth in known.truths], np.int32)
-    if (codes < 0).any():
-        at = int(np.argmin(codes))
-        raise DataError(
-            f"the known truth of task {_short(known.tasks[at])} is no label of the answers "
-            f"({domain}): fix it, or give the answers a domain that has it"
-        )
+    _refuse(known, codes < 0, f"is no label of the answers ({domain})")
     return codes
-
-
-def _short(task: object) -> str:
-    return repr(str(task)[:40])
 
 
 def _in_range(known: Gold, domain: Domain) -> FloatArray:
     numbers = known.truths.astype(np.float64)
     outside = ~((numbers >= domain.low) & (numbers <= domain.high))
-    if outside.any():
-        at = int(np.argmax(outside))
-        raise DataError(
-            f"the known truth of task {_short(known.tasks[at])} is outside the range of the "
-            f"answers ({domain}): fix it, or give the answers a wider domain"
-        )
+    _refuse(known, outside, f"is outside the range of the answers ({domain})")
     return numbers
+
+
+def _refuse(known: Gold, wrong: npt.NDArray[np.bool_], why: str) -> None:
+    if wrong.any():
+        task = str(known.tasks[int(np.argmax(wrong))])[:40]
+        raise DataError(f"the known truth of task {task!r} {why}: fix it, or widen the domain")
 
 
 def _is_known(given: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return ~np.isnan(given) if given.dtype.kind == "f" else given >= 0
 
 
-def _unknown(given: npt.NDArray[Any]) -> float:
-    return np.nan if given.dtype.kind == "f" else -1
-
-
 def _calibrated(
-    result: Result, given: npt.NDArray[Any], parts: list[tuple[npt.NDArray[np.intp], Result]]
+    result: Result, given: npt.NDArray[Any], parts: list[tuple[npt.NDArray[np.intp], Any]]
 ) -> Result:
     """The result, calibrated on fits that each left out some known tasks (their rows first)."""
     rows = np.concatenate([out for out, _ in parts])
     if result.posterior is None:
         found = np.concatenate([part.truths[out] for out, part in parts])
-        error = np.concatenate([raised(_errors(part))[out] for out, part in parts])
+        error = np.concatenate([raised(part.standard_error)[out] for out, part in parts])
         scores = np.sort(np.abs(found - given[rows]) / error)
         factor = error_factor(scores)
-        wider = factor * raised(_errors(result))
+        assert result.standard_error is not None  # noqa: S101 - numbers have one
+        wider = factor * raised(result.standard_error)
         result = replace(result, standard_error=wider, nonconformity=scores / factor)
         return clamped(result, given, f"standard errors multiplied by {factor:.3g}")
     fold = np.concatenate([np.full(len(out), i) for i, (out, _) in enumerate(parts)])
-    posterior = np.concatenate([_posterior(part)[out] for out, part in parts])
+    posterior = np.concatenate([part.posterior[out] for out, part in parts])
     learnt = Recalibration.fitted(posterior, given[rows])
-    recalibrated = replace(
-        result,
-        posterior=learnt(result.posterior),
-        nonconformity=label_scores(posterior, given[rows], fold),
-    )
-    return clamped(recalibrated, given, str(learnt))
-
-
-def _posterior(result: Result) -> FloatArray:
-    assert result.posterior is not None  # noqa: S101 - labels have one
-    return result.posterior
-
-
-def _errors(result: Result) -> FloatArray:
-    assert result.standard_error is not None  # noqa: S101 - numbers have one
-    return result.standard_error
+    scores = label_scores(posterior, given[rows], fold)
+    result = replace(result, posterior=learnt(result.posterior), nonconformity=scores)
+    return clamped(result, given, str(learnt))
 
 
 def clamped(result: Result, given: npt.NDArray[Any], calibration: str) -> Result:
@@ -191,8 +158,8 @@ def clamped(result: Result, given: npt.NDArray[Any], calibration: str) -> Result
     result = replace(result, truths=truths, known=known, provenance=made)
     if result.standard_error is not None:
         return replace(result, standard_error=np.where(known, 0.0, result.standard_error))
-    posterior = _posterior(result).copy()
-    posterior[known] = 0.0
-    posterior[known, given[known]] = 1.0
+    assert result.posterior is not None  # noqa: S101 - labels have one
+    certain = np.eye(result.posterior.shape[1])[given]
+    posterior = np.where(known[:, np.newaxis], certain, result.posterior)
     confidence = posterior[np.arange(len(posterior)), result.truths]
     return replace(result, posterior=posterior, confidence=confidence)

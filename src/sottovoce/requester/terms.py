@@ -87,15 +87,13 @@ def terms_document(question: str, **terms: Unpack[AskedTerms]) -> dict[str, Any]
 
 def task_documents(rows: TaskRows) -> list[dict[str, Any]]:
     """Tasks as JSON, checked; an error in a file names its row and column."""
-    return [
-        {
-            "task": task.name,
-            "text": task.text,
-            **({"image": task.image} if task.image else {}),
-            **({"known": task.known} if task.known is not None else {}),
-        }
-        for task in _tasks(rows)
-    ]
+    return [_document(task) for task in _tasks(rows)]
+
+
+def _document(task: Task) -> dict[str, Any]:
+    more = {"image": task.image, "known": task.known}
+    given = {name: text for name, text in more.items() if text is not None}
+    return {"task": task.name, "text": task.text, **given}
 
 
 def _tasks(rows: TaskRows) -> list[Task]:
@@ -115,13 +113,8 @@ def _task(row: Task | Mapping[str, Any] | str) -> Task:
         raise UsageError(f"a task has task, text, image and known, not {unknown[0]!r}")
     if "task" not in row:
         raise UsageError("a task needs its name, as task")
-    known = row.get("known")
-    return Task(
-        row["task"],
-        row.get("text") or row["task"],
-        row.get("image"),
-        None if known is None else label_text(known),
-    )
+    known = None if row.get("known") is None else label_text(row["known"])
+    return Task(row["task"], row.get("text") or row["task"], row.get("image"), known)
 
 
 def _promise(terms: AskedTerms) -> dict[str, Any]:

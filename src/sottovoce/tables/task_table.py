@@ -306,12 +306,9 @@ def _cell(row: Row, role: str, name: str, file: str) -> str:
 
 
 def _column_at_fault(name: str, text: str, image: str) -> str:
-    trials = (
-        ("task", (name, "x")),
-        ("text", ("x", text or "x")),
-        ("image", ("x", "x", image or None)),
-    )
-    for column, trial in trials:
+    trials: dict[str, tuple[Any, ...]]
+    trials = {"task": (name, "x"), "text": ("x", text or "x"), "image": ("x", "x", image or None)}
+    for column, trial in trials.items():
         try:
             Task(*trial)
         except UsageError:

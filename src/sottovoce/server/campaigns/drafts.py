@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
-from sottovoce.api.known_truths import check_truths, known_gold
+from sottovoce.api.known_truths import aligned, known_gold
 from sottovoce.errors import DataError, Reason, Refused, UsageError
 from sottovoce.model import Campaign, Policy, State, Task, Terms
 from sottovoce.model.campaign import check_tasks
@@ -95,7 +95,8 @@ def check_known(policy: Policy, tasks: Iterable[Task]) -> None:
             field="tasks",
         )
     try:
-        check_truths(known_gold(known, policy.domain), policy.domain)
+        gold = known_gold(known, policy.domain)
+        aligned(gold, gold.tasks, policy.domain)
     except DataError as error:
         raise Refused(Reason.MALFORMED, str(error), field="tasks") from None
 

@@ -53,8 +53,7 @@ class ResultCache:
         if cached is None or cached.age != found.age:
             # Tasks do not change once there are reports on them.
             names = cached.names if cached else tuple(task_names(connection, number))
-            known = cached.known if cached else frozenset(known_truths(connection, number))
-            cached = _unpacked(connection, number, found, names, known)
+            cached = _unpacked(connection, number, found, names)
         with self._lock:
             self._cached.pop(id, None)
             with suppress(ValueError):  # too large for the cache
@@ -68,13 +67,10 @@ class ResultCache:
 
 
 def _unpacked(
-    connection: Connection,
-    number: int,
-    found: StoredResult,
-    names: tuple[str, ...],
-    known: frozenset[int],
+    connection: Connection, number: int, found: StoredResult, names: tuple[str, ...]
 ) -> CachedResult:
     columns = find_content(connection, number) or Columns.none()
     # A standard error grows with uncertainty, a confidence falls.
     doubt = columns.certainty if columns.is_numeric else -columns.certainty
+    known = frozenset(known_truths(connection, number))
     return CachedResult(found.age, columns, names, known, np.argsort(-doubt, kind="stable"))

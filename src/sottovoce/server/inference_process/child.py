@@ -17,12 +17,7 @@ from sottovoce.mechanisms.codes import code_type, names_of
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.server.child_process import Handler, answer_all
 from sottovoce.server.database import Database
-from sottovoce.server.database.campaigns import (
-    Stored,
-    find_campaign,
-    known_truths,
-    task_names,
-)
+from sottovoce.server.database.campaigns import Stored, find_campaign, known_truths, task_names
 from sottovoce.server.database.results import Columns, find_content, find_result
 from sottovoce.server.database.sealed_campaigns import find_opened
 from sottovoce.server.database.stored_reports import packed_after

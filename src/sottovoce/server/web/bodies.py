@@ -22,17 +22,7 @@ from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.mechanisms.sealed_sum import MOST_MINIMUM, MOST_SEATS, MOST_STEPS, SealedSum
-from sottovoce.model import (
-    Campaign,
-    Domain,
-    Kind,
-    Policy,
-    ShowDraw,
-    Task,
-    Terms,
-    Unit,
-    label_text,
-)
+from sottovoce.model import Campaign, Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
 from sottovoce.model.campaign import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -40,6 +30,7 @@ from sottovoce.model.campaign import (
     MOST_TASKS,
     MOST_WORKERS,
 )
+from sottovoce.model.domain import label_text
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import MOST_ANSWERS
 from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy
@@ -84,8 +75,7 @@ class TaskBody(Asked):
 
     known: str | bool | int | float | None = Field(
         None,
-        description="The truth, if the requester knows it: inference learns from it. It is never "
-        "shown to workers.",
+        description="The truth, if it is known: inference uses it, and workers never see it.",
         examples=["oak"],
     )
 

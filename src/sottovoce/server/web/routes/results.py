@@ -43,7 +43,7 @@ class SummaryBody(BaseModel):
     version: str
     problem: str | None = Field(description="Why the latest reports have no truths.")
     known: int = Field(description="How many known truths inference used.")
-    calibration: str | None = Field(description="What the known truths changed in confidence.")
+    calibration: str | None = Field(description="How known truths changed confidence.")
 
 
 SUMMARY = tuple(SummaryBody.model_fields)
