@@ -178,6 +178,7 @@ def infer(
     write_tables({path: result.table(name) for name, path in wanted.items()}, force=force)
     console.notes_of(result.provenance.reading)
     console.note_of_simulation(result.provenance.simulated)
+    console.warn(result.warnings)
     if table.reported and kept is None:
         console.note(
             "note: the column is named report; if these are randomised reports, pass --policy, "
@@ -225,6 +226,7 @@ def _infer_large(
     result = found.result
     console.notes_of(result.provenance.reading)
     console.note_of_simulation(result.provenance.simulated)
+    console.warn(result.warnings)
     if json:
         console.print_json(found.summary())
         return
@@ -260,6 +262,7 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
         "rounds": result.rounds,
         "converged": result.converged,
         "parameters": dict(made.parameters),
+        "warnings": list(result.warnings),
         "score": score.as_dict() if score is not None else None,
         **(
             {"policy_hash": made.policy_hash, "simulated": made.simulated}

@@ -44,6 +44,7 @@ class Result(Displayed):
     chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
     and `standard_error` is their standard error. The method defines `weights`.
     `confusions[worker, truth, answer]` is the probability of an answer given the truth.
+    `warnings` are sentences that say why the truths may be of little use.
     """
 
     tasks: Names
@@ -60,6 +61,7 @@ class Result(Displayed):
     standard_error: FloatArray | None = None
     confusions: FloatArray | None = None
     prior: FloatArray | None = None
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -71,13 +73,14 @@ class Result(Displayed):
             f"{answers:,} answers; {'converged' if self.converged else 'NOT converged'} after "
             f"{self.rounds:,} rounds{'; SIMULATED reports' if made.simulated else ''}"
         )
+        facts = tuple(("warning", sentence) for sentence in self.warnings)
         if not len(self):  # the truths of a large table are in files
             rows = first_rows(self.workers, self.weights)
-            return Display(title, (), ("worker", "weight"), rows, len(self.workers))
+            return Display(title, facts, ("worker", "weight"), rows, len(self.workers))
         columns = {name: column[:SHOWN] for name, column in self._truths(SHOWN).items()}
         shown = "confidence" if self.confidence is not None else ""
         return Display(
-            title, (), tuple(columns), first_rows(*columns.values()), len(self), share=shown
+            title, facts, tuple(columns), first_rows(*columns.values()), len(self), share=shown
         )
 
     @property

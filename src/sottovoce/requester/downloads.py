@@ -164,6 +164,7 @@ def result_of_rows(
         provenance=Provenance(summary["method"], version=summary["version"], **provenance),
         confidence=_numbers(truths, "confidence"),
         standard_error=_numbers(truths, "standard_error"),
+        warnings=tuple(summary.get("warnings", ())),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ class Summary:
     if it does not model the noise), and `counted` how many the campaign counted. `checkpoint` is
     the number of reports of the result that later ones are compared with. `changed` is how much
     truths changed between the last two of these results, and `changed_since` the number of reports
-    of the earlier one. `problem` is why there are no truths.
+    of the earlier one. `warnings` are the result's; `problem` is why there are no truths.
     """
 
     reports: int
@@ -42,6 +42,7 @@ class Summary:
     checkpoint: int = 0
     changed: float | None = None
     changed_since: int = 0
+    warnings: Sequence[str] = ()
     problem: str | None = None
 
     def text(self) -> str:
