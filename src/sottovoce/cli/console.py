@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,12 @@ SHOWN = 20
 def note(text: str) -> None:
     """Print one line on standard error."""
     typer.echo(text, err=True)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Print a result's warnings on standard error."""
+    for sentence in sentences:
+        note(f"warning: {sentence}")
 
 
 def say(text: str) -> None:

@@ -201,6 +201,7 @@ def infer(
     console.note_of_simulation(result.provenance.simulated)
     if truths_known is not None:
         console.note(_known_words(result, len(truths_known)))
+    console.warn(result.warnings)
     if table.reported and kept is None:
         console.note(
             "note: the column is named report; if these are randomised reports, pass --policy, "
@@ -248,6 +249,7 @@ def _infer_large(
     result = found.result
     console.notes_of(result.provenance.reading)
     console.note_of_simulation(result.provenance.simulated)
+    console.warn(result.warnings)
     if json:
         console.print_json(found.summary())
         return
@@ -298,6 +300,7 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
         "converged": result.converged,
         "parameters": dict(made.parameters),
         **({"known": made.known, "calibration": made.calibration} if made.known else {}),
+        "warnings": list(result.warnings),
         "score": score.as_dict() if score is not None else None,
         **(
             {"policy_hash": made.policy_hash, "simulated": made.simulated}

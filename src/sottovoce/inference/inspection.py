@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sottovoce.inference.signal import named_labels
 from sottovoce.inference.steps.means import WeightedMeans
-from sottovoce.inference.steps.peers import LeaveOneOut, PeerAgreements, WorkerLabels
+from sottovoce.inference.steps.peers import LeaveOneOut, PeerAgreements
+from sottovoce.inference.steps.residuals import WorkerLabels
 from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
 from sottovoce.model import Domain, FloatArray, Reading
 from sottovoce.model.display import SHOWN, Display, Displayed
@@ -130,7 +132,8 @@ def _labels(
 ) -> tuple[float | None, float, tuple[Suspicion, ...]]:
     workers = len(engine.workers)
     same, compared = engine.total(PeerAgreements(workers)).T
-    counts = engine.total(WorkerLabels(workers, engine.domain.size))
+    labels = engine.domain.size
+    counts = engine.total(WorkerLabels(workers, labels, named_labels(labels)))[:, :-1]
     shares = counts.sum(axis=0) / counts.sum()
     chance = float(np.sum(np.square(shares)))
     if not compared.any():

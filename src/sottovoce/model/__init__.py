@@ -25,6 +25,7 @@ from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers
 from sottovoce.model.policy import Calibration, Policy, Promise, ShowDraw
 from sottovoce.model.reports import Reading, Repeats, Reports
 from sottovoce.model.result import Provenance, Result
+from sottovoce.model.signal import Signal
 from sottovoce.model.submission import Submission
 
 __all__ = [
@@ -33,7 +34,8 @@ __all__ = [
     "FactorChannel", "FiniteChannel", "FloatArray", "Gold", "Grid", "Guarantee", "Keyholder",
     "Kind", "Label", "LabelPart", "Listing", "Names", "NoisyChannel", "NumberPart", "Odds", "Part",
     "PointChannel", "Policy", "Private", "Promise", "Provenance", "Reading", "Repeats",
-    "ReportCodes", "Reports", "Result", "Score", "SetChannel", "ShowDraw", "StartsArray", "State",
-    "Submission", "Task", "Terms", "Unit", "UnitName", "Words", "assigned", "check_credential",
-    "digest", "label_text", "labels_of", "numbers_of", "occurs_twice", "pseudonym",
+    "ReportCodes", "Reports", "Result", "Score", "SetChannel", "ShowDraw", "Signal", "StartsArray",
+    "State", "Submission", "Task", "Terms", "Unit", "UnitName", "Words", "assigned",
+    "check_credential", "digest", "label_text", "labels_of", "numbers_of", "occurs_twice",
+    "pseudonym",
 ]  # fmt: skip

@@ -53,6 +53,7 @@ class Result(Displayed):
     `confusions[worker, truth, answer]` is the probability of an answer given the truth.
     `known` marks the tasks whose truth was given; `nonconformity` holds the sorted scores of these
     tasks, from which `prediction_sets` and `intervals` follow.
+    `warnings` are sentences that say why the truths may be of little use.
     """
 
     tasks: Names
@@ -71,6 +72,7 @@ class Result(Displayed):
     prior: FloatArray | None = None
     known: npt.NDArray[np.bool_] | None = None
     nonconformity: FloatArray | None = None
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -82,13 +84,14 @@ class Result(Displayed):
             f"{answers:,} answers; {'converged' if self.converged else 'NOT converged'} after "
             f"{self.rounds:,} rounds{'; SIMULATED reports' if made.simulated else ''}"
         )
+        facts = tuple(("warning", sentence) for sentence in self.warnings)
         if not len(self):  # the truths of a large table are in files
             rows = first_rows(self.workers, self.weights)
-            return Display(title, (), ("worker", "weight"), rows, len(self.workers))
+            return Display(title, facts, ("worker", "weight"), rows, len(self.workers))
         columns = {name: column[:SHOWN] for name, column in self._truths(SHOWN).items()}
         shown = "confidence" if self.confidence is not None else ""
         return Display(
-            title, (), tuple(columns), first_rows(*columns.values()), len(self), share=shown
+            title, facts, tuple(columns), first_rows(*columns.values()), len(self), share=shown
         )
 
     @property

@@ -171,6 +171,7 @@ def result_of_rows(
         confidence=_numbers(truths, "confidence"),
         standard_error=_numbers(truths, "standard_error"),
         known=np.array([row["known"] for row in truths]) if "known" in truths[0] else None,
+        warnings=tuple(summary.get("warnings", ())),
     )
 
 

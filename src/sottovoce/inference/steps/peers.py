@@ -200,23 +200,3 @@ class PeerAgreements:
 
     def kernel(self) -> None:
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerLabels:
-    """How often each worker gave each label. Opens those counts."""
-
-    workers: int
-    labels: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.workers, self.labels
-
-    def __call__(self, part: Part) -> FloatArray:
-        part = labels_of(part)
-        counts = np.bincount(part.report, minlength=self.workers * self.labels)
-        return counts.reshape(self.shape).astype(np.float64)
-
-    def kernel(self) -> None:
-        return None

@@ -177,6 +177,7 @@ def _inferred(
         method=result.provenance.method,
         rounds=int(result.rounds),
         converged=bool(result.converged),
+        warnings=result.warnings,
         left_out=sum(reading.dropped.values()) if reading else 0,
         known=result.provenance.known,
         calibration=result.provenance.calibration,
@@ -246,6 +247,7 @@ def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> 
         method=result.provenance.method,
         rounds=int(result.rounds),
         converged=bool(result.converged),
+        warnings=result.warnings,
     )
     return _packed_totals(stored, summary, _totals_columns(result, names))
 

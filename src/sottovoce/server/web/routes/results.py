@@ -41,6 +41,7 @@ class SummaryBody(BaseModel):
     tasks: int
     policy_hash: str
     version: str
+    warnings: list[str] = Field(description="Why the truths may be of little use.")
     problem: str | None = Field(description="Why the latest reports have no truths.")
     known: int = Field(description="How many known truths inference used.")
     calibration: str | None = Field(description="How known truths changed confidence.")

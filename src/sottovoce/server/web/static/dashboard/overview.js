@@ -75,6 +75,7 @@ function progressOf(overview, state) {
   if (summary?.problem) lines.push(el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }));
   else if (summary) lines.push(el("p", { text: convergence(overview) }));
   else if (waiting === 0) lines.push(el("p", { text: NOTHING_YET[state] }));
+  for (const text of summary?.warnings ?? []) lines.push(el("p", { class: "notice bad", text: `Warning: ${text}.` }));
   return lines;
 }
 

@@ -50,6 +50,7 @@ export interface Summary {
   reports: number;
   left_out: number;
   tasks: number;
+  warnings: string[];
   problem: string | null;
 }
 

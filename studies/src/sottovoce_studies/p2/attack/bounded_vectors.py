@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.live.attack.integer_span import PRIME, Integers, Span, span_of
+from sottovoce_studies.p2.attack.integer_span import PRIME, Integers, Span, span_of
 
 MOST_SUMS = 1 << 22
 """The most sums of a half: a few seconds and about 300 MB. Larger spans take longer or a better
@@ -39,7 +39,7 @@ def bounded_vectors(
 
     None if there are more than `limit`, or the search would take too long.
 
-    >>> from sottovoce.live.attack.integer_span import span_of
+    >>> from sottovoce_studies.p2.attack.integer_span import span_of
     >>> bounded_vectors(span_of(np.array([[1, 2, 2, 1], [3, 3, 3, 3]])), np.ones(4, int)).tolist()
     [[0, 0, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1], [1, 1, 1, 1]]
     """

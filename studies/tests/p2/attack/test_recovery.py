@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.live.attack.integer_span import Integers
-from sottovoce.live.attack.recovery import (
+from sottovoce_studies.p2.attack.integer_span import Integers
+from sottovoce_studies.p2.attack.recovery import (
     NONE,
     Observed,
     distinct,

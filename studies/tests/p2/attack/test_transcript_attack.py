@@ -12,11 +12,11 @@ import pytest
 
 from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.errors import DataError
-from sottovoce.live.attack.transcript_attack import Recovery, read_transcript, recover_labels
 from sottovoce.model import Reports
 from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce_studies.crowds import LabelCrowd
+from sottovoce_studies.p2.attack.transcript_attack import Recovery, read_transcript, recover_labels
 
 TASKS = 159
 

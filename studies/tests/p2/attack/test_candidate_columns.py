@@ -9,12 +9,12 @@ import pytest
 
 from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.errors import DataError
-from sottovoce.live.attack.contributions import Contributions
-from sottovoce.live.attack.integer_span import Integers
-from sottovoce.live.attack.transcript_attack import Recovery, label_counts, recover_labels
 from sottovoce.model import Domain, Reports
 from sottovoce.model.reports import Repeats
 from sottovoce.model.sum_rounds import OpenedSum
+from sottovoce_studies.p2.attack.contributions import Contributions
+from sottovoce_studies.p2.attack.integer_span import Integers
+from sottovoce_studies.p2.attack.transcript_attack import Recovery, label_counts, recover_labels
 from sottovoce_studies.p2.real_transcripts import gold_answers
 
 

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.inference.steps.arithmetic import steady
-from sottovoce.live.attack.integer_span import Integers
 from sottovoce.model import FloatArray
 from sottovoce.securesum.em.planner import EMPlanner, codec_of
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
+from sottovoce_studies.p2.attack.integer_span import Integers
 
 RELATIVE = 2e-12
 """The most that a probability of a worker may differ on another machine: it has 40 bits."""

@@ -9,14 +9,14 @@ import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, JsonOption, answers_option, output_option
-from sottovoce.live.attack.transcript_attack import (
+from sottovoce.securesum.em.terms import Mode
+from sottovoce.tables import check_path, write_columns
+from sottovoce_studies.p2.attack.transcript_attack import (
     Recovery,
     RecoveryScore,
     read_transcript,
     recover_labels,
 )
-from sottovoce.securesum.em.terms import Mode
-from sottovoce.tables import check_path, write_columns
 
 TranscriptArgument = Annotated[
     Path,

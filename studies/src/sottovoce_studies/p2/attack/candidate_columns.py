@@ -35,9 +35,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
-from sottovoce.live.attack.bounded_vectors import bounded_vectors
-from sottovoce.live.attack.contributions import Contributions
-from sottovoce.live.attack.integer_span import (
+from sottovoce.model import FloatArray
+from sottovoce_studies.p2.attack.bounded_vectors import bounded_vectors
+from sottovoce_studies.p2.attack.contributions import Contributions
+from sottovoce_studies.p2.attack.integer_span import (
     PRIME,
     Integers,
     Span,
@@ -47,7 +48,6 @@ from sottovoce.live.attack.integer_span import (
     span_of,
     within,
 )
-from sottovoce.model import FloatArray
 
 MOST_COLUMNS = 20_000
 """The most candidates of a worker that are listed."""

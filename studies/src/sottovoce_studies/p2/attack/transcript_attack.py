@@ -17,9 +17,6 @@ from scipy.optimize import linear_sum_assignment
 
 from sottovoce.api.input_output import read
 from sottovoce.errors import DataError
-from sottovoce.live.attack.candidate_columns import Group, View, narrowed
-from sottovoce.live.attack.contributions import Contributions
-from sottovoce.live.attack.recovery import NONE, Observed, RecoveryOutcome, recover, unanimous
 from sottovoce.model import Reports, label_text
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.contributor import EMContributor
@@ -27,6 +24,9 @@ from sottovoce.securesum.em.planner import EMPlanner, codec_of, planner_of
 from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
+from sottovoce_studies.p2.attack.candidate_columns import Group, View, narrowed
+from sottovoce_studies.p2.attack.contributions import Contributions
+from sottovoce_studies.p2.attack.recovery import NONE, Observed, RecoveryOutcome, recover, unanimous
 
 NEAR = 1e-9
 """The tolerance of a worker's logarithm: the order of summation depends on the order of answers."""

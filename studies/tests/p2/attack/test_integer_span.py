@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.live.attack.bounded_vectors import MOST_SUMS, bounded_vectors
-from sottovoce.live.attack.integer_span import (
+from sottovoce_studies.p2.attack.bounded_vectors import MOST_SUMS, bounded_vectors
+from sottovoce_studies.p2.attack.integer_span import (
     PRIME,
     Integers,
     Span,

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sottovoce.errors import UsageError
-from sottovoce.live.attack.bounded_vectors import bounded_vectors
-from sottovoce.live.attack.integer_span import Integers, Span, completed, span_of
+from sottovoce_studies.p2.attack.bounded_vectors import bounded_vectors
+from sottovoce_studies.p2.attack.integer_span import Integers, Span, completed, span_of
 
 Bits: TypeAlias = npt.NDArray[np.bool_]
 
