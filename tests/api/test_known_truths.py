@@ -232,29 +232,29 @@ def test_intervals_of_numbers_cover_at_their_level(
     place = np.array([int(str(task)[1:]) for task in found.tasks])
     assert found.known is not None
     for level, least, most in ((0.5, 0.35, 0.65), (0.9, 0.82, 0.97)):
-        low, high = found.intervals(level)[~found.known].T
-        inside = (low <= truth[place][~found.known]) & (truth[place][~found.known] <= high)
+        low, high = found.interval(level)
+        inside = ((low <= truth[place]) & (truth[place] <= high))[~found.known]
         assert least < inside.mean() < most
-    known = found.intervals(0.99)[found.known]
-    assert (known[:, 0] == known[:, 1]).all()
-    assert np.isinf(found.intervals(0.99)[~found.known]).all()
+    low, high = found.interval(0.99)
+    assert (low[found.known] == high[found.known]).all()
+    assert np.isinf([low[~found.known], high[~found.known]]).all()
 
 
 def test_intervals_without_known_truths_are_the_normal_ones() -> None:
     answers = {"worker": ["a", "b"] * 2, "task": ["s", "s", "t", "t"], "value": [1, 2, 5, 8.5]}
     found = sottovoce.infer(answers, "mean")
     assert found.standard_error is not None
-    width = np.diff(found.intervals(0.95), axis=1)[:, 0]
+    width = np.subtract(*found.interval(0.95)[::-1])
     assert width == pytest.approx(2 * 1.959964 * found.standard_error)
     with pytest.raises(UsageError, match="level must lie between 0 and 1, not 1"):
-        found.intervals(1)
-    with pytest.raises(UsageError, match="numbers have intervals"):
+        found.interval(1)
+    with pytest.raises(UsageError, match="numbers have interval"):
         found.prediction_sets()
 
 
 def test_labels_have_no_intervals(crowd: tuple[Reports, Gold]) -> None:
-    with pytest.raises(UsageError, match="labels have prediction_sets"):
-        sottovoce.infer(crowd[0], "majority-vote").intervals()
+    with pytest.raises(UsageError, match="only truths that are numbers have intervals"):
+        sottovoce.infer(crowd[0], "majority-vote").interval()
 
 
 def test_ordinal_labels_are_known_to_a_method_for_numbers_by_their_scale() -> None:

@@ -136,7 +136,10 @@ def _calibrated(
     if result.posterior is None:
         found = np.concatenate([part.truths[out] for out, part in parts])
         error = np.concatenate([raised(part.standard_error)[out] for out, part in parts])
-        scores = np.sort(np.abs(found - given[rows]) / error)
+        away = np.abs(found - given[rows])
+        if getattr(result, "log_scale", False):  # errors are symmetric in the logarithm
+            away = found * np.abs(np.log(np.maximum(given[rows], 1e-9 * found) / found))
+        scores = np.sort(away / error)
         factor = error_factor(scores)
         assert result.standard_error is not None  # noqa: S101 - numbers have one
         wider = factor * raised(result.standard_error)
