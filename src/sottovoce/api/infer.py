@@ -67,7 +67,8 @@ def infer(
         table = _suited(table, aggregator)
     else:
         table, aggregator = known
-        compiled = len(table) >= AWARE_COMPILED_FROM if compiled is None else compiled
+    if compiled is None and aggregator.name.startswith("aware"):
+        compiled = len(table) >= AWARE_COMPILED_FROM
     engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)

@@ -17,6 +17,7 @@ from sottovoce.inference.gtm import GTM
 from sottovoce.inference.inverse_deviation import InverseDeviation
 from sottovoce.inference.latent_label import LatentLabel
 from sottovoce.inference.majority_vote import MajorityVote
+from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.inference.one_coin import OneCoin
 from sottovoce.inference.truth_discovery import TD
 from sottovoce.inference.weighted_median import WeightedMedian
@@ -40,6 +41,7 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
             DawidSkene,
             OneCoin,
             LatentLabel,
+            AwareLabels,
         )
     }
 )
@@ -82,14 +84,14 @@ def usual_methods(domain: Domain) -> tuple[str, ...]:
     """Methods that often do best on answers of a domain."""
     if domain.is_numeric:
         return CRH.name, GTM.name, Median.name
-    return DawidSkene.name, OneCoin.name, MajorityVote.name
+    return AwareLabels.name, DawidSkene.name, MajorityVote.name
 
 
 def estimates_accuracy(name: str) -> bool:
     """Whether that method's weight estimates a worker's accuracy."""
-    return name in (DawidSkene.name, OneCoin.name)
+    return name in (AwareLabels.name, DawidSkene.name, OneCoin.name)
 
 
 def default_method(domain: Domain) -> str:
-    """Dawid-Skene for labels, CRH for numbers."""
-    return CRH.name if domain.is_numeric else DawidSkene.name
+    """The engine for labels, or CRH for numbers."""
+    return CRH.name if domain.is_numeric else AwareLabels.name
