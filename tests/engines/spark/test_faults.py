@@ -80,6 +80,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_round(
     np.testing.assert_array_equal(sums, whole)
 
 
+@pytest.mark.slow  # the round above is the same in one pass
 def test_a_worker_is_killed_in_the_middle_of_a_run(
     cluster_session: SparkSession, source: Path, tmp_path: Path
 ) -> None:
