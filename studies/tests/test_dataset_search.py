@@ -10,17 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.datasets import (
-    CategoricalCrowd,
-    Fingerprint,
-    SparseCrowd,
-    add,
-    find,
-    generate,
-    list_datasets,
-)
+from sottovoce.datasets import CategoricalCrowd, SparseCrowd, add, generate, list_datasets
 from sottovoce.errors import UsageError
 from sottovoce.model import Reports
+from sottovoce_studies.dataset_search import Fingerprint, find
 
 MakeFolder = Callable[..., Path]
 

@@ -12,9 +12,11 @@ from decimal import Decimal
 
 import numpy as np
 
-from sottovoce.datasets.dataset_cache import DatasetCard, list_datasets, load
+from sottovoce.datasets import DatasetCard, list_datasets, load
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Reports
+
+__all__ = ["DatasetMatch", "DatasetSearch", "Fingerprint", "compared", "find"]
 
 NEAR = 0.1
 """The largest relative difference of all sizes at which a dataset counts as near."""
