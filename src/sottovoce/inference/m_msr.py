@@ -68,7 +68,8 @@ class Pairs(NamedTuple):
         kept = (rank >= low[self.worker]) & (rank < high[self.worker])
         sums = segment_sums(np.where(kept, ratio, 0.0), starts)
         mean = sums / np.maximum(high - low, 1)
-        return steady(np.where(high > low, np.where(mean > 0, mean, least), own))
+        mean = np.clip(np.where(mean > 0, mean, least), 1 / LARGEST, LARGEST)
+        return np.where(high > low, mean, own)
 
 
 class Factors(NamedTuple):
@@ -172,5 +173,7 @@ def _distance(u: FloatArray, v: FloatArray, new_u: FloatArray, new_v: FloatArray
     return math.sqrt(max(float(square), 0.0))
 
 
+LARGEST = 1e12
+"""The largest factor: some agreements have no factors, and an entry would grow without end."""
 SIGN_ROUNDS = 20
 """At most this many rounds decide the signs."""
