@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
-from sottovoce.inference.steps.arithmetic import grouped_sums, shares, steady
+from sottovoce.inference.steps.arithmetic import grouped_sums, shares, steady, total
 from sottovoce.inference.steps.listing import list_answers
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
@@ -36,7 +36,8 @@ class KOS:
 
     The paper starts from normal messages; here all start at 1, so that the result depends neither
     on a seed nor on names. Messages are scaled to a largest of 1; the iteration ends when none
-    moves by more than `tolerance`. The posterior is each label's share of Σₖ |yⱼₖ|: a score, not a
+    moves by more than `tolerance`. If they add up to less than 0, all change sign: most workers are
+    taken to be better than chance. The posterior is each label's share of Σₖ |yⱼₖ|: a score, not a
     calibrated probability. A task without messages keeps its vote shares. A worker's weight is the
     mean of its messages.
 
@@ -63,7 +64,7 @@ class KOS:
         tasks, workers = len(engine.tasks), len(engine.workers)
         ones = np.ones(len(task))
         ended = self.exchange(task, worker, np.where(label == 0, 1.0, -1.0), ones)
-        sent = ended.messages
+        sent = ended.messages if total(ended.messages) >= 0 else -ended.messages
         favoured = np.where(sent < 0, 1 - label, label)
         posterior = shares(_by_label(task, favoured, np.abs(sent), tasks))
         silent = ~_by_label(task, label, np.abs(sent), tasks).any(axis=1)
