@@ -47,10 +47,17 @@ from sottovoce.errors import (
 )
 from sottovoce.figures.plot import Plot as Plot, plot as plot
 from sottovoce.inference import (
+    BWA as BWA,
     CATD as CATD,
     CRH as CRH,
+    EBCC as EBCC,
+    GLAD as GLAD,
     GTM as GTM,
+    IBCC as IBCC,
+    KOS as KOS,
+    MACE as MACE,
     METHODS as METHODS,
+    MMSR as MMSR,
     TD as TD,
     Constant as Constant,
     DawidSkene as DawidSkene,
@@ -60,7 +67,9 @@ from sottovoce.inference import (
     Mean as Mean,
     Median as Median,
     OneCoin as OneCoin,
+    Wawa as Wawa,
     WeightedMedian as WeightedMedian,
+    ZeroBasedSkill as ZeroBasedSkill,
     importance as importance,
     important as important,
 )
