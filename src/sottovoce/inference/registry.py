@@ -18,6 +18,7 @@ from sottovoce.inference.inverse_deviation import InverseDeviation
 from sottovoce.inference.latent_label import LatentLabel
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.inference.one_coin import OneCoin
+from sottovoce.inference.plain_numbers import PlainNumbers
 from sottovoce.inference.truth_discovery import TD
 from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.model import Domain, Kind
@@ -40,6 +41,7 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
             DawidSkene,
             OneCoin,
             LatentLabel,
+            PlainNumbers,
         )
     }
 )
@@ -81,7 +83,7 @@ def suits(name: str, domain: Domain) -> bool:
 def usual_methods(domain: Domain) -> tuple[str, ...]:
     """Methods that often do best on answers of a domain."""
     if domain.is_numeric:
-        return CRH.name, GTM.name, Median.name
+        return PlainNumbers.name, CRH.name, Median.name
     return DawidSkene.name, OneCoin.name, MajorityVote.name
 
 
@@ -91,5 +93,5 @@ def estimates_accuracy(name: str) -> bool:
 
 
 def default_method(domain: Domain) -> str:
-    """Dawid-Skene for labels, CRH for numbers."""
-    return CRH.name if domain.is_numeric else DawidSkene.name
+    """Dawid-Skene for labels, aware-numbers for numbers."""
+    return PlainNumbers.name if domain.is_numeric else DawidSkene.name
