@@ -42,8 +42,8 @@ def infer(
     """Infer the truth of every task, with confidence and each worker's weight.
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
-    aware-numbers for numbers. A method given by name takes its parameters as keywords (`max_rounds=20`) or
-    in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
+    aware-numbers for numbers. A method given by name takes its parameters as keywords
+    (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
     `progress` is called with the number of passes made. Other keywords say how to read `source`
     (see `read`).
 
