@@ -43,9 +43,9 @@ def infer(
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
     aware-numbers for numbers. A method given by name takes its parameters as keywords
-    (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
-    `progress` is called with the number of passes made. Other keywords say how to read `source`
-    (see `read`).
+    (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed`
+    chooses at random. `progress` is called with the number of passes made. Other keywords say how
+    to read `source` (see `read`).
 
     With a `policy`, the table holds reports made under it, and "auto" is the method that models
     their noise (`sottovoce.AWARE_METHODS`). Other methods treat the reports as answers.
