@@ -42,10 +42,10 @@ def infer(
     """Infer the truth of every task, with confidence and each worker's weight.
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
-    CRH for numbers. A method given by name takes its parameters as keywords (`max_rounds=20`) or
-    in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
-    `progress` is called with the number of passes made. Other keywords say how to read `source`
-    (see `read`).
+    aware-numbers for numbers. A method given by name takes its parameters as keywords
+    (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed`
+    chooses at random. `progress` is called with the number of passes made. Other keywords say how
+    to read `source` (see `read`).
 
     With a `policy`, the table holds reports made under it, and "auto" is the method that models
     their noise (`sottovoce.AWARE_METHODS`). Other methods treat the reports as answers.
@@ -67,7 +67,7 @@ def infer(
         table = _suited(table, aggregator)
     else:
         table, aggregator = known
-    if compiled is None and aggregator.name.startswith("aware"):
+    if compiled is None and getattr(aggregator, "name", "").startswith("aware-"):
         compiled = len(table) >= AWARE_COMPILED_FROM
     engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
     if progress is not None:

@@ -179,6 +179,8 @@ def number_result(
     *,
     standard_error: FloatArray,
     domain: Domain | None = None,
+    log_scale: bool = False,
+    warnings: tuple[str, ...] = (),
 ) -> Result:
     """Numbers as truths, each with its standard error.
 
@@ -204,6 +206,8 @@ def number_result(
         settled.converged,
         _provenance(method),
         standard_error=standard_error,
+        log_scale=log_scale,
+        warnings=warnings,
     )
 
 

@@ -26,6 +26,7 @@ from sottovoce.inference.mace import MACE
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.inference.one_coin import OneCoin
+from sottovoce.inference.plain_numbers import PlainNumbers
 from sottovoce.inference.truth_discovery import TD
 from sottovoce.inference.wawa import Wawa
 from sottovoce.inference.weighted_median import WeightedMedian
@@ -60,6 +61,7 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
             BWA,
             KOS,
             MMSR,
+            PlainNumbers,
         )
     }
 )
@@ -101,7 +103,7 @@ def suits(name: str, domain: Domain) -> bool:
 def usual_methods(domain: Domain) -> tuple[str, ...]:
     """Methods that often do best on answers of a domain."""
     if domain.is_numeric:
-        return CRH.name, GTM.name, Median.name
+        return PlainNumbers.name, CRH.name, Median.name
     return AwareLabels.name, DawidSkene.name, MajorityVote.name
 
 
@@ -111,5 +113,5 @@ def estimates_accuracy(name: str) -> bool:
 
 
 def default_method(domain: Domain) -> str:
-    """The engine for labels, or CRH for numbers."""
-    return CRH.name if domain.is_numeric else AwareLabels.name
+    """`aware-labels` for labels, `aware-numbers` for numbers."""
+    return PlainNumbers.name if domain.is_numeric else AwareLabels.name

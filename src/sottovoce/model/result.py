@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -44,7 +45,8 @@ class Result(Displayed):
     chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
     and `standard_error` is their standard error. The method defines `weights`.
     `confusions[worker, truth, answer]` is the probability of an answer given the truth.
-    `warnings` are sentences that say why the truths may be of little use.
+    `warnings` are sentences that say why the truths may be of little use. `log_scale` means that
+    the errors of numbers are symmetric in their logarithms (`interval`).
     """
 
     tasks: Names
@@ -62,6 +64,7 @@ class Result(Displayed):
     confusions: FloatArray | None = None
     prior: FloatArray | None = None
     warnings: tuple[str, ...] = ()
+    log_scale: bool = False
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -92,6 +95,25 @@ class Result(Displayed):
         if self.domain.is_numeric:
             return self.truths[:most]
         return _label_array(self.domain)[self.truths[:most]]
+
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """The ends of intervals that contain the truths, numbers, with probability `level`.
+
+        Errors are normal with the standard error, on a logarithmic scale if the method used one,
+        and intervals end where the domain does.
+        """
+        if self.standard_error is None:
+            raise UsageError("only truths that are numbers have intervals; labels have confidence")
+        if not 0 < level < 1:
+            raise UsageError(f"level must lie between 0 and 1, not {level:g}")
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.standard_error
+        truths = np.asarray(self.truths, np.float64)
+        low, high = truths - reach, truths + reach
+        if self.log_scale:
+            factor = np.exp(reach / truths)
+            low, high = truths / factor, truths * factor
+        ends = self.domain.low, self.domain.high
+        return np.clip(low, *ends), np.clip(high, *ends)
 
     def table(self, name: TableName = "truths") -> dict[str, npt.NDArray[Any]]:
         """One of the result's tables as columns.
