@@ -25,7 +25,8 @@ class Summary:
     if it does not model the noise), and `counted` how many the campaign counted. `checkpoint` is
     the number of reports of the result that later ones are compared with. `changed` is how much
     truths changed between the last two of these results, and `changed_since` the number of reports
-    of the earlier one. `warnings` are the result's; `problem` is why there are no truths.
+    of the earlier one. `warnings` are the result's; `problem` is why there are no truths. `known`
+    is how many known truths inference used, and `calibration` what they changed.
     """
 
     reports: int
@@ -44,6 +45,8 @@ class Summary:
     changed_since: int = 0
     warnings: Sequence[str] = ()
     problem: str | None = None
+    known: int = 0
+    calibration: str | None = None
 
     def text(self) -> str:
         """As it is stored."""

@@ -132,6 +132,7 @@ export interface Truth {
   confidence?: number | null;
   standard_error?: number | null;
   answers: number;
+  known?: boolean;
 }
 
 export interface Worker {
