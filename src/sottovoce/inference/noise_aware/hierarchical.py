@@ -18,7 +18,7 @@ from sottovoce.inference.steps.votes import LabelCounts
 from sottovoce.model import Codes, FloatArray
 from sottovoce.seams import Engine
 
-SHRINKAGE = 6.0
+SHRINKAGE = 5.0
 """The number of a worker's answers to one label that the crowd's confusion counts as."""
 POOLED = 10.0
 """The number of answers to one label that the first guess of the crowd's confusion counts as."""
@@ -28,7 +28,7 @@ BIAS = 0.14
 """How far the crowd's habits move a label's share of answers: smaller deviations are not skew."""
 TYPICAL = 0.05
 """The crowd's accuracy, above half-way from chance to certainty, before any report."""
-TORN, TORN_IN_THE_END = 0.3, 0.7
+TORN, TORN_IN_THE_END = 0.2, 0.8
 """The part of label pairs, drawn by their shares, that tear a task: in the rounds, in the end."""
 MOST_TORN_CELLS = 20_000_000
 """Above this size of the table of likelihoods, tasks are not torn."""
