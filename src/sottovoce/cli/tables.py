@@ -83,9 +83,10 @@ def _agreement(seen: Inspection) -> str:
 
 def _statistics(seen: Inspection) -> list[list[str]]:
     found, signal = seen.statistics, seen.signal
-    rows = [[f"alpha ({found.metric})", str(found.alpha)]]
+    rows = [["alpha", f"{found.alpha}, Krippendorff's, {found.metric}"]]
     if not seen.domain.is_numeric:
-        rows += [["Fleiss' kappa", str(found.fleiss)], ["Cohen's kappa", str(found.cohen)]]
+        rows.append(["kappa", f"{found.fleiss}, Fleiss'"])
+        rows.append(["kappa", f"{found.cohen}, Cohen's, mean of {len(found.pairs):,} pairs"])
     return [*rows, ["signal", signal.warning() or f"above chance (z = {signal.z:.1f})"]]
 
 

@@ -49,6 +49,8 @@ export interface Summary {
   settled: boolean;
   reports: number;
   left_out: number;
+  alpha: [number, number, number] | null;
+  warning: string | null;
   tasks: number;
   problem: string | null;
 }
