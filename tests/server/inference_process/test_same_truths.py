@@ -126,18 +126,6 @@ def test_the_command_line_says_the_same(on_sqlite: Service, tmp_path: Path) -> N
     assert [weight for _, weight in read] == pytest.approx(named["weight"], rel=1e-9)
 
 
-@pytest.mark.parametrize(("right", "warned"), [(0.95, False), (0.0, True)])
-def test_reports_that_agree_no_more_than_chance_raise_a_warning(
-    on_sqlite: Service, right: float, warned: bool
-) -> None:
-    id, link = opened(on_sqlite, POLICIES["labels"](), TASKS)
-    report(on_sqlite, id, link, workers=30, seed=7, right=right)
-    infer_now(on_sqlite, id)
-    summary = truths_page(on_sqlite, id).summary
-    assert summary is not None
-    assert (summary.warning is not None) == warned
-
-
 def test_agreement_is_that_of_the_exported_reports(on_sqlite: Service, tmp_path: Path) -> None:
     id, link = opened(on_sqlite, POLICIES["labels"](), TASKS)
     report(on_sqlite, id, link, workers=30, seed=7)

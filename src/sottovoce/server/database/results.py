@@ -25,8 +25,8 @@ class Summary:
     if it does not model the noise), and `counted` how many the campaign counted. `checkpoint` is
     the number of reports of the result that later ones are compared with. `changed` is how much
     truths changed between the last two of these results, and `changed_since` the number of reports
-    of the earlier one. `alpha` is Krippendorff's alpha of the reports, with its interval, and
-    `warning` says if they agree no more than chance. `problem` is why there are no truths.
+    of the earlier one. `alpha` is Krippendorff's alpha of the reports, with its interval.
+    `problem` is why there are no truths.
     """
 
     reports: int
@@ -44,7 +44,6 @@ class Summary:
     changed: float | None = None
     changed_since: int = 0
     alpha: tuple[float, float, float] | None = None
-    warning: str | None = None
     problem: str | None = None
 
     def text(self) -> str:

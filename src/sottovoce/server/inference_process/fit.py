@@ -15,10 +15,8 @@ import numpy.typing as npt
 
 from sottovoce.api.infer import infer
 from sottovoce.api.infer_opened import infer_opened, opened_under
-from sottovoce.engines import LocalEngine
 from sottovoce.errors import SottovoceError
 from sottovoce.inference.agreement import agreement_of
-from sottovoce.inference.signal import signal
 from sottovoce.mechanisms.codes import names_of, report_table
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import (
@@ -32,7 +30,6 @@ from sottovoce.model import (
     Reading,
     Reports,
     Result,
-    SetChannel,
 )
 from sottovoce.server.database.campaigns import Stored
 from sottovoce.server.database.results import Columns, StoredResult, Summary
@@ -180,7 +177,6 @@ def _inferred(
         converged=bool(result.converged),
         left_out=sum(reading.dropped.values()) if reading else 0,
         alpha=_alpha(reports, policy),
-        warning=_warning(reports, policy),
     )
     return summary, _columns(result, reports, places, gathered)
 
@@ -194,19 +190,6 @@ def _alpha(reports: Reports, policy: Policy) -> tuple[float, float, float] | Non
     if found.value is None or found.low is None or found.high is None:
         return None
     return found.value, found.low, found.high
-
-
-def _warning(reports: Reports, policy: Policy) -> str | None:
-    """A sentence if the reports agree no more than chance."""
-    mechanism = mechanism_of(policy)
-    evidence = mechanism.evidence(reports, policy.domain)
-    if evidence is not None and isinstance(evidence.channel, SetChannel):
-        return signal(LocalEngine(evidence.symbols), evidence.channel).warning()
-    if not mechanism.is_plain:
-        return None
-    found = signal(LocalEngine(mechanism.plain(reports, policy.domain)))
-    # The noise of numbers could hide any signal, so that its absence is never certain.
-    return replace(found, detectable=0.0).warning()
 
 
 def _columns(result: Result, reports: Reports, places: Codes, gathered: GatheredReports) -> Columns:

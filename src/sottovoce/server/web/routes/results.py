@@ -45,7 +45,6 @@ class SummaryBody(BaseModel):
         description="Krippendorff's alpha of the reports and its 95 % interval. Noise lowers it: "
         "answers agree more. Null where reports cannot be compared."
     )
-    warning: str | None = Field(description="A sentence if reports agree no more than chance.")
     problem: str | None = Field(description="Why the latest reports have no truths.")
 
 

@@ -74,7 +74,6 @@ function progressOf(overview, state) {
   if (more && state === "open") lines.push(el("p", { class: "forecast", text: more.words }));
   if (summary?.problem) lines.push(el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }));
   else if (summary) {
-    if (summary.warning) lines.push(el("p", { class: "notice", text: warned(summary.warning) }));
     lines.push(el("p", { text: convergence(overview) }));
     if (summary.alpha) lines.push(el("p", { class: "hint", text: agreementWords(summary.alpha) }));
   }
@@ -100,9 +99,6 @@ function convergence({ summary, changed, certainty }) {
   const left = summary.left_out ? ` It could not use ${counted(summary.left_out, "report")}.` : "";
   return `${steady}${news} The method, ${summary.method}, ${rest} ${counted(summary.rounds, "round")}.${left}`;
 }
-
-/** The server's sentence, about reports. @param {string} warning */
-const warned = (warning) => `${warning.charAt(0).toUpperCase()}${warning.slice(1)}.`;
 
 /** @param {[number, number, number]} alpha The value and its interval. */
 function agreementWords([value, low, high]) {

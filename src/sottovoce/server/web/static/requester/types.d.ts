@@ -11,7 +11,6 @@ export interface Guarantee {
   per_answer: Held;
   per_worker: Held;
   odds: string | null;
-  warning: string | null;
 }
 
 export interface Policy {
@@ -50,7 +49,6 @@ export interface Summary {
   reports: number;
   left_out: number;
   alpha: [number, number, number] | null;
-  warning: string | null;
   tasks: number;
   problem: string | null;
 }
