@@ -392,7 +392,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "theorem": Command(
         "Evaluate a theorem or equation of the papers: the printed figure, and what holds.",
-        "sottovoce.cli.theorem:theorem",
+        distribution="sottovoce-studies",
         group=RESEARCH,
     ),
     "reproduce": Command(

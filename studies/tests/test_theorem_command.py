@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from sottovoce.cli.app import load_command
-from sottovoce.planning.theorems import THEOREMS
+from sottovoce_studies.theorems import THEOREMS
 
 BARE = {"name", "list_all", "json"}
 

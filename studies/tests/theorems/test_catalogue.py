@@ -11,8 +11,8 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.inference import importance
-from sottovoce.planning import theorems
-from sottovoce.planning.theorems import (
+from sottovoce_studies import theorems
+from sottovoce_studies.theorems import (
     THEOREMS,
     assess,
     catalogue,

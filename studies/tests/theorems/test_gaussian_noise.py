@@ -13,7 +13,8 @@ from scipy.integrate import quad
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
-from sottovoce.planning.theorems import (
+from sottovoce.privacy.random_variance import delta_limit
+from sottovoce_studies.theorems import (
     Published,
     alpha_bound,
     beta_bound,
@@ -30,7 +31,6 @@ from sottovoce.planning.theorems import (
     range_probability,
     variance_of_mean,
 )
-from sottovoce.privacy.random_variance import delta_limit
 
 rates = st.floats(0.01, 100)
 levels = st.floats(0.001, 1000)

@@ -18,11 +18,11 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.inference.weights import importance, important
 from sottovoce.model import FloatArray, Unit
-from sottovoce.planning.theorems import gaussian_noise, privacy_claims, sparse_numbers
-from sottovoce.planning.theorems import weighted_vote as vote
-from sottovoce.planning.theorems.sparse_numbers import ExpectedError, SparseSetting
-from sottovoce.planning.theorems.statement import Published, check_between, open_probabilities
-from sottovoce.planning.theorems.weighted_vote import DeltaLaw
+from sottovoce_studies.theorems import gaussian_noise, privacy_claims, sparse_numbers
+from sottovoce_studies.theorems import weighted_vote as vote
+from sottovoce_studies.theorems.sparse_numbers import ExpectedError, SparseSetting
+from sottovoce_studies.theorems.statement import Published, check_between, open_probabilities
+from sottovoce_studies.theorems.weighted_vote import DeltaLaw
 
 __all__ = ["THEOREMS", "Assessment", "Theorem", "assess", "theorem_named"]
 

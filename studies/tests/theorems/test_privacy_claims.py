@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.theorems import (
+from sottovoce_studies.theorems import (
     published_equal_layers,
     published_factorization_privacy,
     published_laplace_privacy,

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning import theorems
-from sottovoce.planning.theorems import Published
+from sottovoce_studies import theorems
+from sottovoce_studies.theorems import Published
 
 
 def test_a_published_figure_is_printed_with_its_verdict_and_what_is_sound() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.theorems import (
+from sottovoce_studies.theorems import (
     error_bound,
     flipped,
     log_odds,

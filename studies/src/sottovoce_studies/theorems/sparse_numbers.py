@@ -20,7 +20,7 @@ import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
-from sottovoce.planning.theorems.statement import Published, check_positive, check_whole
+from sottovoce_studies.theorems.statement import Published, check_positive, check_whole
 
 __all__ = [
     "ExpectedError",

@@ -25,13 +25,13 @@ import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
-from sottovoce.planning.theorems.statement import (
+from sottovoce.privacy.random_variance import rate_for
+from sottovoce_studies.theorems.statement import (
     Published,
     check_between,
     check_positive,
     check_whole,
 )
-from sottovoce.privacy.random_variance import rate_for
 
 __all__ = [
     "alpha_bound",

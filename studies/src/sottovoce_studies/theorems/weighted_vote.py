@@ -22,7 +22,7 @@ import scipy  # its parts are imported on first use
 from sottovoce.errors import UsageError
 from sottovoce.inference.weights import importance
 from sottovoce.model import FloatArray
-from sottovoce.planning.theorems.statement import (
+from sottovoce_studies.theorems.statement import (
     Published,
     check_between,
     check_whole,

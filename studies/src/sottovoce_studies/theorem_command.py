@@ -9,7 +9,7 @@ import typer
 
 from sottovoce.cli import console, options
 from sottovoce.errors import UsageError
-from sottovoce.planning.theorems import THEOREMS, Assessment, assess, theorem_named
+from sottovoce_studies.theorems import THEOREMS, Assessment, assess, theorem_named
 
 
 def theorem(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
-from sottovoce.planning.theorems import (
+from sottovoce_studies.theorems import (
     SparseSetting,
     factorization_error,
     keep_probability,

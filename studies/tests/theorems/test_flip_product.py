@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.theorems import DeltaLaw
+from sottovoce_studies.theorems import DeltaLaw
 
 laws = st.builds(DeltaLaw, st.floats(0.05, 1.0), st.integers(1, 12))
 

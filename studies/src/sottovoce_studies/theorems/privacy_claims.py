@@ -14,15 +14,15 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit, UnitName
 from sottovoce.model.guarantee import check_answer_count
-from sottovoce.planning.theorems.statement import (
+from sottovoce.privacy.hyper_distribution import UniformHyper
+from sottovoce.privacy.mixtures import mixture_guarantee
+from sottovoce.privacy.random_variance import delta_finite, rate_published
+from sottovoce_studies.theorems.statement import (
     Published,
     check_between,
     check_positive,
     check_whole,
 )
-from sottovoce.privacy.hyper_distribution import UniformHyper
-from sottovoce.privacy.mixtures import mixture_guarantee
-from sottovoce.privacy.random_variance import delta_finite, rate_published
 
 __all__ = [
     "published_equal_layers",
