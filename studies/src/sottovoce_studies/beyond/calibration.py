@@ -206,8 +206,8 @@ PARTS = (
 STUDY = Study(
     "calibration",
     "Stated confidences match the share of right truths, on drawn crowds and on public datasets, "
-    "clean and at every epsilon; intervals of numbers cover; and answers without a signal are "
-    "reported as such",
+    "clean and at every epsilon; intervals of numbers cover; and the result warns if answers carry "
+    "no signal",
     "the crowds of aware-vs-papers, public datasets with gold, and simulated noise",
     f"calibration errors are over {BINS} bins of equal mass; on drawn crowds of pooled trials, on "
     "datasets of single trials, less the error that a method with these confidences shows if each "

@@ -28,7 +28,7 @@ from sottovoce_studies.beyond.scores import (
     smoothed_shares,
 )
 from sottovoce_studies.contests import CONSTANT
-from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.crowds import Source
 
 __all__ = ["AUTO", "FREQUENT", "VOTE", "clean_trial", "compared_methods", "label_trial"]
 
@@ -47,9 +47,7 @@ def compared_methods(domain: Domain) -> tuple[str, ...]:
     )
 
 
-def label_trial(
-    dataset: Dataset, epsilon: float | None, trial: int, seed: int
-) -> dict[str, float | None]:
+def label_trial(dataset: Source, epsilon: float | None, trial: int, seed: int) -> dict[str, float]:
     """The default on one draw of reports at an epsilon per answer; None is clean answers.
 
     Accuracies of the default, of majority vote on the reports, of the most frequent reported label
@@ -78,7 +76,7 @@ def label_trial(
     }
 
 
-def clean_trial(dataset: Dataset, methods: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def clean_trial(dataset: Source, methods: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """Accuracies by method on clean answers, and the default's differences with standard errors.
 
     The standard errors are paired over tasks.

@@ -183,6 +183,7 @@ def judge(duels: Sequence[Duel], absent: Sequence[str] = ()) -> Outcome:
 
     P values are corrected over all duels.
     """
+    duels = sorted(duels, key=lambda duel: [*RIVALS].index(duel.part))
     p_values = holm([above(duel.apart, allowed(duel.dataset)) for duel in duels])
     rows = tuple(_row(duel, float(p)) for duel, p in zip(duels, p_values, strict=True))
     statements = [

@@ -19,7 +19,7 @@ from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce_studies.beyond.label_trials import AUTO
 from sottovoce_studies.beyond.scores import interval_score
 from sottovoce_studies.contests import CONSTANT
-from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.crowds import Source
 
 __all__ = [
     "FORMER",
@@ -31,6 +31,7 @@ __all__ = [
     "intervals",
     "noisy_numbers",
     "taught_intervals",
+    "unbiased",
 ]
 
 POOLED, MEANS = "pooled mean", "means of tasks"
@@ -57,21 +58,21 @@ NORMAL = 1.959964
 """Half the width of a 95 % interval, in standard errors."""
 
 
-def clean_numbers(dataset: Dataset, methods: tuple[str, ...]) -> dict[str, float]:
+def clean_numbers(dataset: Source, methods: tuple[str, ...]) -> dict[str, float]:
     """The mean absolute error of the default, of every method and of the best constant."""
     answers, truths = dataset.draw(0)
     found = {name: error_of(infer(answers, name), truths) for name in (AUTO, *methods)}
     return {**found, CONSTANT: best_constant(truths).error}
 
 
-def intervals(dataset: Dataset) -> dict[str, dict[str, float]]:
+def intervals(dataset: Source) -> dict[str, dict[str, float]]:
     """Coverage, mean score and mean width of 95 % intervals on clean answers, ours and CRH's."""
     answers, truths = dataset.draw(0)
     known = np.isfinite(truths)
     return {name: _scored(infer(answers, name), truths, known) for name in (AUTO, FORMER)}
 
 
-def taught_intervals(dataset: Dataset, known: int, trial: int, seed: int) -> dict[str, float]:
+def taught_intervals(dataset: Source, known: int, trial: int, seed: int) -> dict[str, float]:
     """The same of the default with some truths known, drawn at random, on the other tasks."""
     answers, truths = dataset.draw(0)
     there = np.flatnonzero(np.isfinite(truths))
@@ -83,7 +84,7 @@ def taught_intervals(dataset: Dataset, known: int, trial: int, seed: int) -> dic
 
 
 def noisy_numbers(
-    dataset: Dataset, pair: Pipeline, epsilon: float, trial: int, seed: int
+    dataset: Source, pair: Pipeline, epsilon: float, trial: int, seed: int
 ) -> dict[str, float]:
     """Errors of the default, of unbiased means of reports, and of the best constant.
 
@@ -96,13 +97,13 @@ def noisy_numbers(
     found = infer(reports, policy=policy, compiled=True)
     return {
         AUTO: error_of(found, truths),
-        POOLED: _distance(_unbiased(reports, "constant", policy), truths),
-        MEANS: _distance(_unbiased(reports, "mean", policy), truths),
+        POOLED: _distance(unbiased(reports, "constant", policy), truths),
+        MEANS: _distance(unbiased(reports, "mean", policy), truths),
         CONSTANT: best_constant(truths).error,
     }
 
 
-def _unbiased(reports: Reports, method: str, policy: Policy) -> FloatArray:
+def unbiased(reports: Reports, method: str, policy: Policy) -> FloatArray:
     """The mean of all reports, or of each task's, so corrected that noise does not shift it."""
     means = np.asarray(infer(reports, method, policy=policy).truths, np.float64)
     domain = policy.domain
