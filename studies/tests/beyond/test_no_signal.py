@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sottovoce.model import Result
-from sottovoce_studies.beyond.no_signal import judge_noise, judge_weak, separation
-from sottovoce_studies.beyond.noise_trials import draw_labels, pure_noise, warned
+from sottovoce_studies.beyond.no_signal import judge_noise, judge_weak
+from sottovoce_studies.beyond.noise_trials import draw_labels, least_false, pure_noise, warned
 
 
 def noise(confidence: float, warnings: list[Any]) -> dict[tuple[Any, ...], list[Any]]:
@@ -30,11 +30,11 @@ def test_labels_of_pure_noise_agree_by_chance_and_those_of_able_workers_more() -
         assert (pairs[:, 0] == pairs[:, 1]).mean() == pytest.approx(chance, abs=0.025)
 
 
-def test_separation_is_the_agreement_above_chance_in_standard_deviations() -> None:
-    p, pairs = 1 / 3 + 0.2, 100 * 45
-    agreement = p**2 + (1 - p) ** 2 / 2
-    expected = (agreement - 1 / 3) / np.sqrt(1 / 3 * 2 / 3 / pairs)
-    assert separation(3, 10, 0.2) == pytest.approx(expected)
+def test_no_rule_sees_a_signal_of_almost_nothing_and_some_rule_sees_a_clear_one() -> None:
+    assert least_false(2, 3, 0.01, 1) == pytest.approx(0.95, abs=0.03)
+    assert least_false(2, 5, 0.2, 1) < 0.005
+    # Agreement of 1.26 standard deviations above chance, and 1.64 that 95 % of noise stay below.
+    assert least_false(2, 3, 0.1, 1) == pytest.approx(0.61, abs=0.06)
 
 
 def test_noise_is_noticed_if_almost_every_table_has_a_warning() -> None:
@@ -52,13 +52,14 @@ def test_results_that_cannot_warn_do_not_notice_noise() -> None:
     assert (noticed.true, noticed.seen) == (False, "results have no warnings")
 
 
-def test_false_warnings_count_only_where_a_signal_can_be_seen() -> None:
-    false = [{"warned": [True] + [False] * 9}]
-    [unseen] = judge_weak({(2, 3, 0.1): false}).statements
-    assert unseen.true
-    [seen] = judge_weak({(2, 30, 0.1): false}).statements
-    assert not seen.true
-    assert "30 answers a task, right with 0.60: 10.0%" in seen.seen
+def test_false_warnings_count_only_where_some_rule_avoids_them() -> None:
+    false, none = {"warned": [True] + [False] * 9}, {"warned": [False]}
+    [unavoidable] = judge_weak({(2, 3, 0.1): [0.6, false], (2, 5, 0.2): [0.0, none]}).statements
+    assert unavoidable.true
+    assert unavoidable.seen.endswith("in 1 other settings no rule has fewer than 60.0% to 60%")
+    [avoidable] = judge_weak({(2, 5, 0.2): [0.0001, false]}).statements
+    assert not avoidable.true
+    assert avoidable.seen == "2 labels, 5 answers a task, 0.2 above chance: 10.0%"
 
 
 def test_a_result_warns_with_a_sentence_about_the_signal() -> None:

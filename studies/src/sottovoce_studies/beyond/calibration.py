@@ -217,8 +217,8 @@ STUDY = Study(
     "on the other tasks; pure noise is uniform labels that do not depend on the task, on "
     f"{', '.join(f'{tasks:,} tasks of {workers} workers' for tasks, workers in SIZES)} in turn; a "
     f"weak signal is 1,000 answers that are right {' or '.join(map(str, EDGES))} more often than "
-    "by chance, and is judged where noise and signal can be told apart in 95 % and 99 % of the "
-    "tables",
+    "by chance, and is judged where the test of Neyman and Pearson, which knows how often, has few "
+    "false warnings",
     plan,
     "one crowd, the tuning sets at two epsilons, 3 trials each instead of 40; 6 tables of noise "
     "instead of 200",

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.beyond.judged_part import Groups, Judged, Placed
-from sottovoce_studies.beyond.noise_trials import WEAK_ANSWERS, pure_noise, weak_signal
+from sottovoce_studies.beyond.noise_trials import WARNED, least_false, pure_noise, weak_signal
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.rulings import Statement
 from sottovoce_studies.study import Row, Size
 
-__all__ = ["EDGES", "judge_noise", "judge_weak", "noise_cells", "separation", "weak_cells"]
+__all__ = ["EDGES", "judge_noise", "judge_weak", "noise_cells", "weak_cells"]
 
-NEAR_CHANCE, WARNED, FALSE = 0.05, 0.95, 0.01
-APART = 4.0
-"""Standard deviations between noise and a signal that 95 % warnings and 1 % false ones need."""
+NEAR_CHANCE, FALSE = 0.05, 0.01
+POSSIBLE = 0.005
+"""Settings are judged where the best rule has at most this share of false warnings."""
 
 TABLES: Mapping[Size, int] = {"quick": 6, "full": 200}
 BATCH = 50
@@ -46,6 +45,8 @@ def weak_cells(size: Size, seed: int) -> Iterator[Placed]:
     for labels in LABELS[size]:
         for answers in SIGNAL_ANSWERS[size]:
             for edge in EDGES:
+                # First, before the batches of tables of this place.
+                yield (labels, answers, edge), Cell(least_false, (labels, answers, edge, seed))
                 for first, count in _batches(size):
                     cell = Cell(weak_signal, (labels, answers, edge, first, count, seed))
                     yield (labels, answers, edge), cell
@@ -88,53 +89,52 @@ def _noticed(rows: Sequence[Row]) -> Statement:
 
 
 def judge_weak(found: Groups) -> Judged:
-    """Almost no table has a warning where noise and signal can be told apart at all."""
+    """Almost no table has a warning, where some rule can avoid it."""
     rows: list[Row] = []
-    for (labels, answers, edge), batches in found.items():
-        apart = separation(labels, answers, edge)
+    for (labels, answers, edge), (least, *batches) in found.items():
         rows.append(
             {
                 "part": WEAK,
                 "labels": labels,
                 "answers per task": answers,
-                "right": 1 / labels + edge,
-                "agreement above chance, s.d.": apart,
-                "judged": "yes" if apart >= APART else "no",
+                "above chance": edge,
                 "warned": _share(batches),
+                "least possible": least,
+                "judged": "yes" if least <= POSSIBLE else "no",
                 "tables": sum(len(batch["warned"]) for batch in batches),
             }
         )
-    return Judged(rows, [_unfounded([row for row in rows if row["judged"] == "yes"])])
+    return Judged(rows, [_unfounded(rows)])
 
 
 def _unfounded(rows: Sequence[Row]) -> Statement:
     text = (
-        f"at most {FALSE:.0%} of tables with a weak signal, where agreement is {APART:g} standard "
-        "deviations above chance or more, are reported as noise"
+        f"at most {FALSE:.0%} of tables with a weak signal have this warning, where a rule that "
+        f"reports {WARNED:.0%} of pure noise can reach that"
     )
-    if any(row["warned"] is None for row in rows):
+    judged = [row for row in rows if row["judged"] == "yes"]
+    if any(row["warned"] is None for row in judged):
         return Statement(text, False, NO_WARNINGS)
-    false = [
-        f"{row['labels']} labels, {row['answers per task']} answers a task, right with "
-        f"{_number(row, 'right'):.2f}: {_number(row, 'warned'):.1%}"
-        for row in rows
-        if _number(row, "warned") > FALSE
-    ]
-    return Statement(text, not false, "; ".join(false) or f"in {len(rows)} settings")
+    false = [row for row in judged if _number(row, "warned") > FALSE]
+    seen = [*map(_setting, false)] or [f"in {len(judged)} settings"]
+    return Statement(text, not false, "; ".join([*seen, *_impossible(rows)]))
 
 
-def separation(labels: int, answers: int, edge: float) -> float:
-    """How far the agreement of workers is above chance, in standard deviations under noise.
+def _impossible(rows: Sequence[Row]) -> Iterator[str]:
+    """The settings where no rule can avoid false warnings."""
+    others = [_number(row, "least possible") for row in rows if row["judged"] == "no"]
+    if others:
+        yield (
+            f"in {len(others)} other settings no rule has fewer than {min(others):.1%} to "
+            f"{max(others):.0%}"
+        )
 
-    Two workers who are right with probability 1/K + d, and err evenly, agree with probability
-    1/K + d² K/(K - 1). Under noise their agreement has variance (K - 1)/K² for each pair.
 
-    >>> round(separation(2, 3, 0.1), 2)
-    1.26
-    """
-    pairs = WEAK_ANSWERS // answers * answers * (answers - 1) / 2
-    excess = edge**2 * labels / (labels - 1)
-    return excess * math.sqrt(pairs) * labels / math.sqrt(labels - 1)
+def _setting(row: Row) -> str:
+    return (
+        f"{row['labels']} labels, {row['answers per task']} answers a task, "
+        f"{row['above chance']:g} above chance: {_number(row, 'warned'):.1%}"
+    )
 
 
 def _share(batches: Sequence[Mapping[str, Sequence[bool | None]]]) -> float | None:

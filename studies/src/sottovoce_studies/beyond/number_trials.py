@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from sottovoce.api.infer import infer
 from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
+from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, mechanism_of
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.model import WORDS, FloatArray, Gold, Policy, Reports, Result
@@ -134,8 +136,11 @@ def _taught(answers: Reports, truths: FloatArray, given: npt.NDArray[np.intp]) -
 
 def _interval(result: Result) -> tuple[FloatArray, FloatArray]:
     """The 95 % interval of every truth."""
+    own: Callable[[], tuple[FloatArray, FloatArray]] | None = getattr(result, "interval", None)
+    if own is not None:
+        return own()
     if result.standard_error is None:
-        raise TypeError(f"{result.provenance.method} gives no standard errors")
+        raise UsageError(f"{result.provenance.method} gives no standard errors")
     middle, half = np.asarray(result.truths, np.float64), NORMAL * result.standard_error
     return middle - half, middle + half
 
