@@ -79,6 +79,10 @@ def test_calories_are_judged_with_known_truths_only() -> None:
     found["calories", KNOWN] = [covering(0.8, 2.0), covering(0.86, 2.0)]
     covers, _ = judge_intervals(found).statements
     assert (covers.true, covers.seen) == (False, "calories 0.830")
+    found["calories", KNOWN] = [{}]
+    covers, _ = judge_intervals(found).statements
+    assert not covers.true
+    assert "does not learn" in covers.seen
 
 
 def test_without_datasets_crowds_and_noise_are_judged(

@@ -155,21 +155,25 @@ def judge_intervals(found: Groups) -> Judged:
 
 
 def _covering(row: Row) -> str:
+    if row["coverage"] is None:
+        return f"{row['dataset']} none, since the default does not learn from known truths"
     return f"{row['dataset']} {_number(row, 'coverage'):.3f}"
 
 
 def _interval_row(place: tuple[Any, ...], found: Groups) -> Row:
     (name, known), trials = place, found[place]
     seen = [trial if known else trial[AUTO] for trial in trials]
+    means = {
+        column: Spread.of([each[column] for each in seen]).mean if all(seen) else None
+        for column in ("coverage", "score", "width")
+    }
     former = found[name, 0][0][FORMER]
     return {
         "part": INTERVALS,
         "dataset": name,
         "known truths": known,
         "judged": "no" if name == TAUGHT and not known else "yes",
-        "coverage": Spread.of([each["coverage"] for each in seen]).mean,
-        "score": Spread.of([each["score"] for each in seen]).mean,
-        "width": Spread.of([each["width"] for each in seen]).mean,
+        **means,
         "former": former["score"],
         "former coverage": former["coverage"],
         "trials": len(trials),
