@@ -232,29 +232,29 @@ def test_intervals_of_numbers_cover_at_their_level(
     place = np.array([int(str(task)[1:]) for task in found.tasks])
     assert found.known is not None
     for level, least, most in ((0.5, 0.35, 0.65), (0.9, 0.82, 0.97)):
-        low, high = found.interval(level)
-        inside = ((low <= truth[place]) & (truth[place] <= high))[~found.known]
+        low, high = found.intervals(level)[~found.known].T
+        inside = (low <= truth[place][~found.known]) & (truth[place][~found.known] <= high)
         assert least < inside.mean() < most
-    low, high = found.interval(0.99)
-    assert (low[found.known] == high[found.known]).all()
-    assert np.isinf([low[~found.known], high[~found.known]]).all()
+    known = found.intervals(0.99)[found.known]
+    assert (known[:, 0] == known[:, 1]).all()
+    assert np.isinf(found.intervals(0.99)[~found.known]).all()
 
 
 def test_intervals_without_known_truths_are_the_normal_ones() -> None:
     answers = {"worker": ["a", "b"] * 2, "task": ["s", "s", "t", "t"], "value": [1, 2, 5, 8.5]}
     found = sottovoce.infer(answers, "mean")
     assert found.standard_error is not None
-    width = np.subtract(*found.interval(0.95)[::-1])
+    width = np.diff(found.intervals(0.95), axis=1)[:, 0]
     assert width == pytest.approx(2 * 1.959964 * found.standard_error)
     with pytest.raises(UsageError, match="level must lie between 0 and 1, not 1"):
-        found.interval(1)
-    with pytest.raises(UsageError, match="numbers have interval"):
+        found.intervals(1)
+    with pytest.raises(UsageError, match="numbers have intervals"):
         found.prediction_sets()
 
 
 def test_labels_have_no_intervals(crowd: tuple[Reports, Gold]) -> None:
-    with pytest.raises(UsageError, match="only truths that are numbers have intervals"):
-        sottovoce.infer(crowd[0], "majority-vote").interval()
+    with pytest.raises(UsageError, match="labels have prediction_sets"):
+        sottovoce.infer(crowd[0], "majority-vote").intervals()
 
 
 def test_ordinal_labels_are_known_to_a_method_for_numbers_by_their_scale() -> None:
@@ -280,3 +280,21 @@ def test_large_tables_take_no_known_truths() -> None:
     keywords: Any = {"known": {"task": ["t"], "truth": ["x"]}}
     with pytest.raises(UsageError, match="known truths need all tasks in memory"):
         sottovoce.infer_into("answers.parquet", "truths", **keywords)
+
+
+def test_intervals_on_a_logarithmic_scale_cover_at_their_level() -> None:
+    rng = np.random.default_rng(3)
+    truth = np.exp(rng.normal(4, 1, 200))
+    said = truth[:, None] * np.exp(rng.normal(0, 0.4, (200, 4)) + rng.normal(0, 0.3, (200, 1)))
+    answers = {
+        "worker": np.tile([f"w{i}" for i in range(4)], 200),
+        "task": np.repeat([f"t{i}" for i in range(200)], 4),
+        "value": said.ravel(),
+    }
+    found = sottovoce.infer(answers, known=known_numbers(truth, 60))
+    place = np.array([int(str(task)[1:]) for task in found.tasks])
+    assert found.known is not None
+    low, high = found.intervals(0.9)[~found.known].T
+    right = truth[place][~found.known]
+    assert found.log_scale
+    assert 0.82 < np.mean((low <= right) & (right <= high)) < 0.97

@@ -24,7 +24,7 @@ from sottovoce.inference.steps.means import (
     WeightedMeans,
 )
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
-from sottovoce.inference.steps.peers import LeaveOneOut, MeanVariances, PeerAgreements
+from sottovoce.inference.steps.peers import LeaveOneOut, MeanVariances
 from sottovoce.inference.steps.residuals import (
     LabelResiduals,
     NumberResiduals,
@@ -95,7 +95,6 @@ LABEL_SUMS: Mapping[str, Maker] = {
     "confusions with gold": lambda rng, k: Confusions(errors(rng, k), prior(rng, k), known(rng, k)),
     "vote confusions": lambda rng, k: VoteConfusions(WORKERS, k),
     "vote confusions with gold": lambda rng, k: VoteConfusions(WORKERS, k, known(rng, k)),
-    "peer agreements": lambda rng, k: PeerAgreements(WORKERS),
     "worker labels": lambda rng, k: WorkerLabels(WORKERS, 4, sets(rng, k)),
     "label residuals": lambda rng, k: LabelResiduals(rng.random((WORKERS, 4)), sets(rng, k)),
 }

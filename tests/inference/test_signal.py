@@ -68,18 +68,21 @@ def test_detectable_is_the_mean_z_of_workers_right_one_tenth_above_chance() -> N
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "hidden"),
+    ("mechanism", "labels", "epsilon", "above", "hidden"),
     [
-        ("randomized-response", False),
-        ("subset-selection", False),
-        ("null-randomized-response", True),
+        ("randomized-response", 4, 3.0, 0.1, False),
+        ("subset-selection", 8, 1.0, 0.5, False),  # sets of two labels
+        ("null-randomized-response", 4, 3.0, 0.3, True),
     ],
 )
-def test_detectable_accounts_for_the_noise_of_reports(mechanism: str, hidden: bool) -> None:
+def test_detectable_accounts_for_the_noise_of_reports(
+    mechanism: str, labels: int, epsilon: float, above: float, hidden: bool
+) -> None:
+    """A crowd that is right `above` chance is expected at (above / 0.1)² of `detectable`."""
     z, expected = [], []
     for seed in range(30):
-        answers = table(seed, 4, 20, 6000, accuracy=0.25 + 0.1)
-        target = Target(3.0, hide_participation=hidden)
+        answers = table(seed, labels, 20, 6000, accuracy=1 / labels + above)
+        target = Target(epsilon, hide_participation=hidden)
         policy = sottovoce.make_policy(answers.domain, mechanism, target)
         reports = sottovoce.perturb(answers, policy, SeededRandomness(seed))
         evidence = mechanism_of(policy).evidence(reports, policy.domain)
@@ -87,8 +90,9 @@ def test_detectable_accounts_for_the_noise_of_reports(mechanism: str, hidden: bo
         assert isinstance(evidence.channel, SetChannel)
         found = seen(evidence.symbols, channel=evidence.channel)
         z.append(found.z)
-        expected.append(found.detectable)
-    assert np.mean(z) == pytest.approx(np.mean(expected), abs=0.8)  # 4 standard errors
+        expected.append(found.detectable * (above / 0.1) ** 2)
+    assert np.mean(expected) > 4
+    assert np.mean(z) == pytest.approx(np.mean(expected), rel=0.2)
 
 
 def test_numbers_that_ignore_the_task_are_flagged_and_others_are_not() -> None:

@@ -44,10 +44,10 @@ def infer(
     """Infer the truth of every task, with confidence and each worker's weight.
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
-    CRH for numbers. A method given by name takes its parameters as keywords (`max_rounds=20`) or
-    in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
-    `progress` is called with the number of passes made. Other keywords say how to read `source`
-    (see `read`).
+    aware-numbers for numbers. A method given by name takes its parameters as keywords
+    (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed`
+    chooses at random. `progress` is called with the number of passes made. Other keywords say how
+    to read `source` (see `read`).
 
     With a `policy`, the table holds reports made under it, and "auto" is the method that models
     their noise (`sottovoce.AWARE_METHODS`). Other methods treat the reports as answers.
@@ -74,7 +74,8 @@ def infer(
     else:
         table, aggregator = aware
         domain = policy.domain if policy else table.domain
-        compiled = len(table) >= AWARE_COMPILED_FROM if compiled is None else compiled
+    if compiled is None and getattr(aggregator, "name", "").startswith("aware-"):
+        compiled = len(table) >= AWARE_COMPILED_FROM
     engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)

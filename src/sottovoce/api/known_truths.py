@@ -137,7 +137,7 @@ def _calibrated(
         found = np.concatenate([part.truths[out] for out, part in parts])
         error = np.concatenate([raised(part.standard_error)[out] for out, part in parts])
         away = np.abs(found - given[rows])
-        if getattr(result, "log_scale", False):  # errors are symmetric in the logarithm
+        if result.log_scale:  # errors are symmetric in the logarithm
             away = found * np.abs(np.log(np.maximum(given[rows], 1e-9 * found) / found))
         scores = np.sort(away / error)
         factor = error_factor(scores)

@@ -123,7 +123,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "datasets find": Command(
         "Search the cached datasets by their sizes, such as those that a paper prints.",
-        "sottovoce.cli.datasets:find",
+        distribution="sottovoce-studies",
     ),
     "datasets add": Command(
         "Check datasets and copy them into the cache, all or none.",
@@ -392,7 +392,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "theorem": Command(
         "Evaluate a theorem or equation of the papers: the printed figure, and what holds.",
-        "sottovoce.cli.theorem:theorem",
+        distribution="sottovoce-studies",
         group=RESEARCH,
     ),
     "reproduce": Command(

@@ -52,8 +52,9 @@ class Result(Displayed):
     and `standard_error` is their standard error. The method defines `weights`.
     `confusions[worker, truth, answer]` is the probability of an answer given the truth.
     `known` marks the tasks whose truth was given; `nonconformity` holds the sorted scores of these
-    tasks, from which `prediction_sets` and `interval` follow.
-    `warnings` are sentences that say why the truths may be of little use.
+    tasks, from which `prediction_sets` and `intervals` follow. `warnings` are sentences that say
+    why the truths may be of little use. `log_scale` means that the errors of numbers are symmetric
+    in their logarithms.
     """
 
     tasks: Names
@@ -73,6 +74,7 @@ class Result(Displayed):
     known: npt.NDArray[np.bool_] | None = None
     nonconformity: FloatArray | None = None
     warnings: tuple[str, ...] = ()
+    log_scale: bool = False
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -113,31 +115,33 @@ class Result(Displayed):
         them. n known truths give sets of all labels for a level above n / (n + 1).
         """
         if self.posterior is None:
-            raise UsageError("numbers have interval(level), not sets of labels")
+            raise UsageError("numbers have intervals(level), not sets of labels")
         sets = 1 - self.posterior <= self._quantile(level)
         sets[self.known] = False
         sets[np.arange(len(sets)), self.truths] = True
         return np.asarray(sets)
 
-    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """The ends of intervals that contain the truths, numbers, with probability `level`.
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Intervals that contain the truth with probability `level`, as [task, (low, high)].
 
         Truths plus and minus a multiple of their standard errors: conformal with at least 10 known
-        truths (see `prediction_sets`), else the quantile of the normal distribution. Intervals end
-        where the domain does.
+        truths (see `prediction_sets`), else the quantile of the normal distribution. They are
+        symmetric on a logarithmic scale if the method used one, and end where the domain does.
         """
         if self.standard_error is None:
-            raise UsageError("only truths that are numbers have intervals; labels have confidence")
-        error, truths = self.standard_error, np.asarray(self.truths, np.float64)
-        reach = np.multiply(self._reach(level), error, out=np.zeros_like(error), where=error > 0)
-        ends = self.domain.low, self.domain.high
-        return np.clip(truths - reach, *ends), np.clip(truths + reach, *ends)
-
-    def _reach(self, level: float) -> float:
-        """Standard errors on either side of a truth."""
-        if self.nonconformity is None and 0 < level < 1:
-            return NormalDist().inv_cdf((1 + level) / 2)
-        return self._quantile(level)
+            raise UsageError("labels have prediction_sets(level), not intervals")
+        times = NormalDist().inv_cdf((1 + level) / 2) if 0 < level < 1 else math.nan
+        if self.nonconformity is not None or math.isnan(times):
+            times = self._quantile(level)
+        error = self.standard_error
+        width = np.multiply(times, error, out=np.zeros_like(error), where=error > 0)
+        low, high = self.domain.low, self.domain.high
+        truths = np.asarray(self.truths, np.float64)
+        ends = [truths - width, truths + width]
+        if self.log_scale:
+            with np.errstate(over="ignore"):  # an interval without an end
+                ends = [truths * np.exp(-width / truths), truths * np.exp(width / truths)]
+        return np.asarray(np.clip(np.stack(ends, axis=1), low, high))
 
     def _quantile(self, level: float) -> float:
         """The score that a share `level` of tasks stays below: the ⌈(n + 1) level⌉-th of n."""

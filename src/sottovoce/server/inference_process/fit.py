@@ -17,6 +17,7 @@ from sottovoce.api.infer import infer
 from sottovoce.api.infer_opened import infer_opened, opened_under
 from sottovoce.api.known_truths import CannotLearn, aligned, clamped
 from sottovoce.errors import SottovoceError
+from sottovoce.inference.agreement import agreement_of
 from sottovoce.mechanisms.codes import names_of, report_table
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import (
@@ -181,6 +182,7 @@ def _inferred(
         left_out=sum(reading.dropped.values()) if reading else 0,
         known=result.provenance.known,
         calibration=result.provenance.calibration,
+        alpha=_alpha(reports, policy),
     )
     return summary, _columns(result, reports, places, gathered)
 
@@ -195,6 +197,17 @@ def _learnt(reports: Reports, policy: Policy, known: Gold | None) -> Result:
         result = infer(reports, policy=policy)
         given = aligned(known, result.tasks, result.domain)
         return clamped(result, given, "the method of this policy cannot learn from known truths")
+
+
+def _alpha(reports: Reports, policy: Policy) -> tuple[float, float, float] | None:
+    """Krippendorff's alpha of reports that can each be read by itself, with its interval."""
+    mechanism = mechanism_of(policy)
+    if not mechanism.is_plain or mechanism.hides_participation:
+        return None
+    found = agreement_of(mechanism.plain(reports, policy.domain)).alpha
+    if found.value is None or found.low is None or found.high is None:
+        return None
+    return found.value, found.low, found.high
 
 
 def _columns(result: Result, reports: Reports, places: Codes, gathered: GatheredReports) -> Columns:

@@ -47,7 +47,7 @@ def test_results_say_everything(server: Served, campaign: str) -> None:
     assert content["summary"]["reports"] == 45
     assert set(content["summary"]) == {
         "method", "rounds", "converged", "settled", "reports", "left_out", "workers", "tasks", "warnings",
-        "policy_hash", "version", "problem", "known", "calibration",
+        "policy_hash", "version", "alpha", "problem", "known", "calibration",
     }  # fmt: skip
 
 

@@ -42,6 +42,10 @@ class SummaryBody(BaseModel):
     policy_hash: str
     version: str
     warnings: list[str] = Field(description="Why the truths may be of little use.")
+    alpha: tuple[float, float, float] | None = Field(
+        description="Krippendorff's alpha of the reports and its 95 % interval. Noise lowers it: "
+        "answers agree more. Null where reports cannot be compared."
+    )
     problem: str | None = Field(description="Why the latest reports have no truths.")
     known: int = Field(description="How many known truths inference used.")
     calibration: str | None = Field(description="How known truths changed confidence.")
