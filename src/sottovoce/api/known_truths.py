@@ -25,10 +25,6 @@ from sottovoce.model import Domain, FloatArray, Gold, Names, Result, Task, label
 from sottovoce.seams import Aggregator, Engine
 
 
-class CannotLearn(UsageError):  # noqa: N818 - reads as the fact it states
-    """The method does not learn from known truths."""
-
-
 def fit_with_known(aggregator: Aggregator, engine: Engine, known: Gold, domain: Domain) -> Result:
     """The fit that knows these truths, of a domain, with confidence calibrated on them.
 
@@ -68,7 +64,7 @@ def _check_learns(aggregator: Aggregator) -> None:
 
     able = [name for name, method in {**METHODS, **AWARE_METHODS}.items() if learns(method)]
     name = getattr(aggregator, "name", type(aggregator).__name__)
-    raise CannotLearn(
+    raise UsageError(
         f"{name} does not learn from known truths; these do: {', '.join(able)}. Choose one with "
         "method=, or drop known="
     )

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from sottovoce.api.infer import infer
 from sottovoce.api.infer_opened import infer_opened, opened_under
-from sottovoce.api.known_truths import CannotLearn, aligned, clamped
-from sottovoce.errors import SottovoceError
+from sottovoce.api.known_truths import aligned, clamped
+from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.inference.agreement import agreement_of
 from sottovoce.mechanisms.codes import names_of, report_table
 from sottovoce.mechanisms.policies import mechanism_of
@@ -193,7 +193,7 @@ def _learnt(reports: Reports, policy: Policy, known: Gold | None) -> Result:
         return infer(reports, policy=policy)
     try:
         return infer(reports, policy=policy, known=known)
-    except CannotLearn:
+    except UsageError:  # the method, or its model for this policy, cannot learn
         result = infer(reports, policy=policy)
         given = aligned(known, result.tasks, result.domain)
         return clamped(result, given, "the method of this policy cannot learn from known truths")
