@@ -118,7 +118,7 @@ class Answers:
         pull = right - np.exp(log_right)
         by_worker = grouped_sums(self.worker, pull * self._ease(point), self.workers)
         by_task = grouped_sums(self.task, pull * strength, self.tasks)
-        return -value, point - centre - np.concatenate([by_worker, by_task])
+        return -float(value), point - centre - np.concatenate([by_worker, by_task])
 
     def _ease(self, point: FloatArray) -> FloatArray:
         """β of each answer's task, bounded for a step that goes too far."""
