@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy  # its parts are imported on first use
 
+from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
 from sottovoce.inference.steps.arithmetic import grouped_sums, steady, total
 from sottovoce.inference.steps.listing import list_answers
@@ -55,6 +56,8 @@ class GLAD:
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        if self.steps < 1:
+            raise UsageError(f"steps must be at least 1, not {self.steps}")
 
     def fit(self, engine: Engine) -> Result:
         sizes = len(engine.workers), len(engine.tasks), engine.domain.size
