@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
@@ -85,7 +84,9 @@ class GLAD:
         self, crowd: Answers, right: FloatArray, start: FloatArray, centre: FloatArray, gap: float
     ) -> tuple[FloatArray, float]:
         """The M step from `start`: the point and its expected log-likelihood."""
-        minimize: Any = scipy.optimize.minimize
+        from scipy import optimize  # not before it is used
+
+        minimize: Any = optimize.minimize
         limit = {"maxiter": self.steps}
         given = (right, centre)
         found = minimize(crowd.loss, start, given, "CG", jac=True, tol=gap, options=limit)
