@@ -6,6 +6,7 @@ from sottovoce.api.input_output import pack as pack, write as write
 from sottovoce.api.compare import (
     Comparison as Comparison,
     Comparisons as Comparisons,
+    agreement as agreement,
     compare as compare,
     inspect as inspect,
     score as score,
@@ -98,12 +99,15 @@ from sottovoce.mechanisms.policies import (
 from sottovoce.mechanisms.registry import MECHANISMS as MECHANISMS
 from sottovoce.mechanisms.policies import Target as Target, make_policy as make_policy
 from sottovoce.model import (
+    Agreement as Agreement,
     Calibration as Calibration,
     Domain as Domain,
+    Estimate as Estimate,
     Gold as Gold,
     Guarantee as Guarantee,
     Keyholder as Keyholder,
     Kind as Kind,
+    PairAgreement as PairAgreement,
     Policy as Policy,
     Promise as Promise,
     Reading as Reading,
@@ -111,6 +115,7 @@ from sottovoce.model import (
     Result as Result,
     Score as Score,
     ShowDraw as ShowDraw,
+    Signal as Signal,
     Submission as Submission,
     Unit as Unit,
 )

@@ -29,7 +29,8 @@ def test_json_is_one_object_with_the_promised_names(call: Run, answers: Path, go
     done = call("infer", answers.name, "--gold", gold.name, "--json", "-m", "majority-vote")
     seen = json.loads(done.stdout)
     assert set(seen) == {
-        "method", "tasks", "workers", "answers", "rounds", "converged", "parameters", "score",
+        "method", "tasks", "workers", "answers", "rounds", "converged", "parameters", "warnings",
+        "score",
     }  # fmt: skip
     assert (seen["method"], seen["tasks"], seen["workers"]) == ("majority-vote", 12, 3)
     assert seen["score"]["accuracy"] == 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,12 @@ def test_labels_of_several_types_stay_apart() -> None:
 
 def test_length_is_the_number_of_tasks() -> None:
     assert len(result(Domain.numeric(), np.zeros(4))) == 4
+
+
+def test_the_repr_shows_warnings() -> None:
+    found = result(Domain.numeric(), np.zeros(4))
+    assert "warning" not in repr(found)
+    assert "the answers say nothing" in repr(replace(found, warnings=("the answers say nothing",)))
 
 
 def test_gold_needs_rows() -> None:

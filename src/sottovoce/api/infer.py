@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from sottovoce.api.input_output import read
+from sottovoce.api.input_output import gold, read
 from sottovoce.api.keywords import InferKeywords, ReadingOptions, spelled_out, split_keywords
 from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.errors import UsageError
@@ -37,19 +37,25 @@ def infer(
     progress: Callable[[int], None] | None = None,
     policy: Policy | None = None,
     compiled: bool | None = None,
+    known: Any = None,
+    known_columns: Mapping[str, str] | None = None,
     **keywords: Unpack[InferKeywords],
 ) -> Result:
     """Infer the truth of every task, with confidence and each worker's weight.
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
-    CRH for numbers. A method given by name takes its parameters as keywords (`max_rounds=20`) or
-    in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
-    `progress` is called with the number of passes made. Other keywords say how to read `source`
-    (see `read`).
+    aware-numbers for numbers. A method given by name takes its parameters as keywords
+    (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed`
+    chooses at random. `progress` is called with the number of passes made. Other keywords say how
+    to read `source` (see `read`).
 
     With a `policy`, the table holds reports made under it, and "auto" is the method that models
     their noise (`sottovoce.AWARE_METHODS`). Other methods treat the reports as answers.
     `compiled` switches compiled kernels on or off; by default the size of the table decides.
+
+    `known` is a table of known truths, read like the gold of `score` (`known_columns` names its
+    columns). The method learns from them, and from 10 on confidence is calibrated on them, which
+    takes five more fits. Their tasks should be a random sample of all tasks.
 
     >>> answers = {"worker": ["ann", "bob", "cy"] * 2, "task": ["q1"] * 3 + ["q2"] * 3,
     ...            "answer": ["yes", "yes", "no", "no", "no", "no"]}
@@ -60,18 +66,27 @@ def infer(
     reading, chosen = split_keywords(infer, method, parameters, keywords)
     if policy is not None:
         check_policy(policy)
-    known = _aware(source, method, chosen, policy, reading) if policy else None
-    if known is None:
+    aware = _aware(source, method, chosen, policy, reading) if policy else None
+    if aware is None:
         table = read(source, **reading) if policy is None else _plain(policy, source, reading)
         aggregator = chosen_aggregator(method, table.domain, chosen)
-        table = _suited(table, aggregator)
+        domain, table = table.domain, _suited(table, aggregator)
     else:
-        table, aggregator = known
-        compiled = len(table) >= AWARE_COMPILED_FROM if compiled is None else compiled
+        table, aggregator = aware
+        domain = policy.domain if policy else table.domain
+    if compiled is None and getattr(aggregator, "name", "").startswith("aware-"):
+        compiled = len(table) >= AWARE_COMPILED_FROM
     engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)
-    result = aggregator.fit(engine)
+    if known is None:
+        result = aggregator.fit(engine)
+    else:
+        # Here, so that inference without known truths loads no more modules.
+        from sottovoce.api.known_truths import fit_with_known
+
+        truths = gold(known, domain, columns=known_columns)
+        result = fit_with_known(aggregator, engine, truths, domain)
     provenance = replace(
         result.provenance,
         version=__version__,

@@ -72,6 +72,7 @@ class Inferred(Displayed):
             "rounds": self.result.rounds,
             "converged": self.result.converged,
             "parameters": dict(made.parameters),
+            "warnings": list(self.result.warnings),
             "prior": None if prior is None else prior.tolist(),
             "reading": None if made.reading is None else asdict(made.reading),
             "policy_hash": made.policy_hash,

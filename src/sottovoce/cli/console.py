@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,12 @@ SHOWN = 20
 def note(text: str) -> None:
     """Print one line on standard error."""
     typer.echo(text, err=True)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Print a result's warnings on standard error."""
+    for sentence in sentences:
+        note(f"warning: {sentence}")
 
 
 def say(text: str) -> None:
@@ -121,6 +127,7 @@ def score_words(score: Score) -> str:
     """A score in words."""
     interval = f"95 % interval {interval_words(score)}"
     left_out = f"; {score.unanswered:,} had no answer" if score.unanswered else ""
+    left_out += f"; {score.known:,} known tasks were left out" if score.known else ""
     of = f"{score.tasks:,} gold tasks{left_out}"
     if score.accuracy is not None:
         return f"accuracy {score.accuracy:.4f} ({interval}; {of})"

@@ -24,7 +24,9 @@ from sottovoce.inference.latent_label import LatentLabel
 from sottovoce.inference.m_msr import MMSR
 from sottovoce.inference.mace import MACE
 from sottovoce.inference.majority_vote import MajorityVote
+from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.inference.one_coin import OneCoin
+from sottovoce.inference.plain_numbers import PlainNumbers
 from sottovoce.inference.truth_discovery import TD
 from sottovoce.inference.wawa import Wawa
 from sottovoce.inference.weighted_median import WeightedMedian
@@ -49,6 +51,7 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
             DawidSkene,
             OneCoin,
             LatentLabel,
+            AwareLabels,
             Wawa,
             ZeroBasedSkill,
             MACE,
@@ -58,6 +61,7 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
             BWA,
             KOS,
             MMSR,
+            PlainNumbers,
         )
     }
 )
@@ -99,15 +103,15 @@ def suits(name: str, domain: Domain) -> bool:
 def usual_methods(domain: Domain) -> tuple[str, ...]:
     """Methods that often do best on answers of a domain."""
     if domain.is_numeric:
-        return CRH.name, GTM.name, Median.name
-    return DawidSkene.name, OneCoin.name, MajorityVote.name
+        return PlainNumbers.name, CRH.name, Median.name
+    return AwareLabels.name, DawidSkene.name, MajorityVote.name
 
 
 def estimates_accuracy(name: str) -> bool:
     """Whether that method's weight estimates a worker's accuracy."""
-    return name in (DawidSkene.name, OneCoin.name)
+    return name in (AwareLabels.name, DawidSkene.name, OneCoin.name)
 
 
 def default_method(domain: Domain) -> str:
-    """Dawid-Skene for labels, CRH for numbers."""
-    return CRH.name if domain.is_numeric else DawidSkene.name
+    """`aware-labels` for labels, `aware-numbers` for numbers."""
+    return PlainNumbers.name if domain.is_numeric else AwareLabels.name

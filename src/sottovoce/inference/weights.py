@@ -127,7 +127,7 @@ def fit_errors(engine: Engine, weights: FloatArray, prior: float = 0.0) -> Error
     """The error model estimated from all reports, under given weights."""
     squares, freedom = engine.total(SpreadWithin())
     if freedom == 0:
-        return ErrorModel(np.empty(0), _spread(engine) ** 2, prior)
+        return ErrorModel(np.empty(0), spread_of(engine) ** 2, prior)
     pooled = float(squares / freedom)
     if pooled <= 0:  # all agree
         return ErrorModel(np.empty(0), 0.0, prior)
@@ -137,7 +137,7 @@ def fit_errors(engine: Engine, weights: FloatArray, prior: float = 0.0) -> Error
     return ErrorModel(relative, pooled, prior)
 
 
-def _spread(engine: Engine) -> float:
+def spread_of(engine: Engine) -> float:
     """The deviation of all answers; for a single one, that of the domain."""
     count, added = engine.total(TaskMeans())
     low, high = engine.domain.low, engine.domain.high

@@ -74,6 +74,7 @@ class TruthView(TypedDict):
     answers: int
     confidence: NotRequired[float | None]
     standard_error: NotRequired[float | None]
+    known: NotRequired[bool]
 
 
 class WorkerView(TypedDict):
@@ -88,7 +89,7 @@ class SummaryView(TypedDict):
     """The summary of a result.
 
     `converged` means that the fit converged, `settled` that more reports hardly change the truths.
-    `problem` is why there are none.
+    `warnings` say why they may be of little use; `problem` is why there are none.
     """
 
     method: str | None
@@ -99,7 +100,10 @@ class SummaryView(TypedDict):
     converged: bool
     settled: bool
     version: str
+    warnings: list[str]
     problem: str | None
+    known: NotRequired[int]
+    calibration: NotRequired[str | None]
 
 
 class ResultsView(TypedDict):

@@ -134,6 +134,7 @@ class AwareNumbers:
             found.settled,
             standard_error=rows[:, 1],
             domain=self._range(),
+            warnings=_drowned(rows),
         )
 
     def _range(self) -> Domain:
@@ -143,6 +144,18 @@ class AwareNumbers:
         low, high = span(self.domain)
         room = self.beyond * (high - low)
         return Domain.numeric(low - room, high + room)
+
+
+def _drowned(rows: FloatArray) -> tuple[str, ...]:
+    """A warning if truths differ by less than their typical standard error."""
+    spread, error = float(rows[:, 0].std()), float(np.sqrt(np.mean(np.square(rows[:, 1]))))
+    if len(rows) < 2 or error <= spread:
+        return ()
+    return (
+        f"noise drowns the answers: the standard error of a truth, {error:.3g}, exceeds the spread "
+        f"of the truths, {spread:.3g}; declare a narrower range, collect more answers per task or "
+        "allow a larger epsilon",
+    )
 
 
 def _anywhere(bell: FloatArray) -> FloatArray:

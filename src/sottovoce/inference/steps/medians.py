@@ -31,7 +31,7 @@ class WeightedMedians:
         mass = segment_sums(self.weights[part.reporters], part.starts)
         mean = segment_sums(part.values, part.starts) / counts
         spread = segment_sums(np.square(part.values - mean[part.task]), part.starts) / counts
-        return np.stack([_medians(part, self.weights), mass, np.sqrt(spread)], axis=1)
+        return np.stack([medians_of(part, self.weights), mass, np.sqrt(spread)], axis=1)
 
     def kernel(self) -> Kernel:
         run = _median_kernel()
@@ -79,7 +79,8 @@ class AbsoluteErrors:
         return add
 
 
-def _medians(part: NumberPart, weights: FloatArray) -> FloatArray:
+def medians_of(part: NumberPart, weights: FloatArray) -> FloatArray:
+    """The weighted median of each task; 0 where there are no answers."""
     order = np.lexsort((part.values, part.task))
     values = part.values[order]
     weight = weights[part.reporters[order]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
@@ -25,7 +25,9 @@ class Summary:
     if it does not model the noise), and `counted` how many the campaign counted. `checkpoint` is
     the number of reports of the result that later ones are compared with. `changed` is how much
     truths changed between the last two of these results, and `changed_since` the number of reports
-    of the earlier one. `problem` is why there are no truths.
+    of the earlier one. `alpha` is Krippendorff's alpha of the reports, with its interval.
+    `warnings` are the result's; `problem` is why there are no truths. `known` is how many known
+    truths inference used, and `calibration` what they changed.
     """
 
     reports: int
@@ -42,7 +44,11 @@ class Summary:
     checkpoint: int = 0
     changed: float | None = None
     changed_since: int = 0
+    warnings: Sequence[str] = ()
+    alpha: tuple[float, float, float] | None = None
     problem: str | None = None
+    known: int = 0
+    calibration: str | None = None
 
     def text(self) -> str:
         """As it is stored."""
