@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce import infer
+from sottovoce.engines import LocalEngine
 from sottovoce.inference.plain_numbers import PlainNumbers
-from sottovoce.model import Domain, FloatArray, Reports, Result
+from sottovoce.model import Codes, Domain, FloatArray, Reports, Result
 
 
 def crowd(
@@ -25,7 +26,7 @@ def crowd(
     return table(worker, task, values), truths
 
 
-def table(worker: FloatArray, task: FloatArray, values: FloatArray) -> Reports:
+def table(worker: Codes, task: Codes, values: Codes | FloatArray) -> Reports:
     return Reports.of(worker, task, values, domain=Domain.numeric())
 
 
@@ -108,7 +109,7 @@ def test_known_truths_correct_a_bias_that_all_share() -> None:
     reports, truths = crowd(5, normal)
     shifted = table(reports.worker, reports.task, reports.value - 5)
     known = np.where(np.arange(80) < 20, truths, np.nan)
-    result = PlainNumbers(known=known).fit(engine(shifted))
+    result = PlainNumbers(known=known).fit(LocalEngine(shifted))
     assert error(infer(shifted), truths) > 4.5
     assert np.abs(result.truths - truths)[20:].mean() < 0.6
     np.testing.assert_array_equal(result.truths[:20], truths[:20])
@@ -119,7 +120,7 @@ def test_known_truths_widen_errors_that_all_share() -> None:
     off = np.random.default_rng(1).normal(0, 4, 80)
     shared = table(reports.worker, reports.task, reports.value + off[reports.task])
     known = np.where(np.arange(80) < 30, truths, np.nan)
-    low, high = PlainNumbers(known=known).fit(engine(shared)).interval()
+    low, high = PlainNumbers(known=known).fit(LocalEngine(shared)).interval()
     covered = (low <= truths) & (truths <= high)
     assert 0.8 <= covered[30:].mean()
     low, high = infer(shared).interval()
@@ -140,9 +141,3 @@ def test_one_answer_per_task_is_the_truth() -> None:
     assert result.truths.tolist() == [2.5, 7.5]
     assert result.standard_error is not None
     assert (result.standard_error > 0).all()
-
-
-def engine(reports: Reports):  # type: ignore[no-untyped-def]
-    from sottovoce.engines import LocalEngine
-
-    return LocalEngine(reports)

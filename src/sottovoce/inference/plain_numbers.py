@@ -58,7 +58,7 @@ class Prior(NamedTuple):
 
 
 class LearntTails(NamedTuple):
-    """What the truth of a task needs: errors of workers, their typical square, and the prior.
+    """Errors of workers, their typical square, and the prior: enough for the truth of a task.
 
     `shared` is the variance of errors that all workers of a task share, over that of their own.
     """
