@@ -60,13 +60,14 @@ def test_gross_outliers_hardly_matter(seed: int) -> None:
 
 def test_tied_answers_with_outliers_have_heavy_tails() -> None:
     reports, truths = crowd(1, with_outliers, answers=8)
-    rounded = table(reports.worker, reports.task, np.round(reports.value))
+    values: FloatArray = np.asarray(np.round(reports.value), np.float64)
+    rounded = table(reports.worker, reports.task, values)
     assert error(infer(rounded), truths) < error(infer(rounded, "mean"), truths) / 4
 
 
 def test_factors_as_errors_choose_the_logarithmic_scale() -> None:
     reports, _ = crowd(1, normal)
-    values = np.exp(reports.value)
+    values: FloatArray = np.exp(reports.value, dtype=np.float64)
     result = infer(table(reports.worker, reports.task, values))
     low, high = result.interval()
     assert result.log_scale
