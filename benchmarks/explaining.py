@@ -40,6 +40,9 @@ Reports of randomised response at epsilon 2, ten per task, one worker per 1,000:
 with one thread, compared with a round of Dawid-Skene on the same reports. The column whole is all
 rounds of all models that `infer --policy` fits. Numbers are piecewise reports at epsilon 1 on a
 grid of 200 truths, a hundred per task; their round is in the column confusion."""
+AGREEMENT = """\
+Alpha, kappas and each worker's agreement with their intervals, and the test for a signal: CPU on
+one thread, compared with all rounds of Dawid-Skene at tolerance 1e-5 on the same answers."""
 SERVING = """\
 `sottovoce serve` on SQLite, wall time. A submission has 20 answers on 20 of 1,000 tasks. Each comes
 from a different worker and is acknowledged when it is on disk. The load comes from another process

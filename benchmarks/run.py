@@ -191,6 +191,21 @@ def aware(*, quick: bool) -> list[list[str]]:
     return rows
 
 
+def agreement(*, quick: bool) -> list[list[str]]:
+    rows = [["answers", "K", "Dawid-Skene", "agreement", "ratio", "signal", "ratio"]]
+    answers = 10**5 if quick else 10**6
+    for count in (2, 5, 10):
+        tell(f"agreement, {answers:,} answers, K={count}")
+        seen = child("agreement.py", str(answers), str(count))
+        whole = seen["dawid_skene"]
+        rows.append([
+            _power(answers), str(count), f"{whole:.2f} s",
+            f"{seen['agreement']:.2f} s", f"{seen['agreement'] / whole:.1f}x",
+            f"{seen['signal']:.2f} s", f"{seen['signal'] / whole:.2f}x",
+        ])  # fmt: skip
+    return rows
+
+
 def serving(*, quick: bool) -> list[list[str]]:
     count, reports = (2_000, 10**5) if quick else (20_000, 10**6)
     rows = [["what", "connections", "submissions per second", "median", "slowest 1 %",
@@ -344,6 +359,7 @@ SECTIONS = {
     "reading": ("Reading and inferring from files", explaining.READING, reading),
     "perturbing": ("Perturbing labels", explaining.PERTURBING, perturbing),
     "aware": ("Noise-aware inference", explaining.AWARE, aware),
+    "agreement": ("Agreement", explaining.AGREEMENT, agreement),
     "starting": ("Starting", explaining.STARTING, starting),
     "serving": ("The service under load", explaining.SERVING, serving),
     "serving-memory": ("Memory of the service", explaining.SERVING_MEMORY, serving_memory),

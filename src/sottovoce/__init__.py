@@ -9,6 +9,7 @@ Infer and compare:
     infer        infer the truth of every task, with confidence and weights of workers
     compare      score all suitable methods against known truths
     inspect      look at a table first: size, agreement, suspicious workers
+    agreement    Krippendorff's alpha, Fleiss' and Cohen's kappa, with intervals
     plot         draw a result, a comparison, a plan or a tradeoff
 
 Protect answers:

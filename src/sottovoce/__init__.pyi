@@ -6,6 +6,7 @@ from sottovoce.api.input_output import pack as pack, write as write
 from sottovoce.api.compare import (
     Comparison as Comparison,
     Comparisons as Comparisons,
+    agreement as agreement,
     compare as compare,
     inspect as inspect,
     score as score,
@@ -47,10 +48,17 @@ from sottovoce.errors import (
 )
 from sottovoce.figures.plot import Plot as Plot, plot as plot
 from sottovoce.inference import (
+    BWA as BWA,
     CATD as CATD,
     CRH as CRH,
+    EBCC as EBCC,
+    GLAD as GLAD,
     GTM as GTM,
+    IBCC as IBCC,
+    KOS as KOS,
+    MACE as MACE,
     METHODS as METHODS,
+    MMSR as MMSR,
     TD as TD,
     Constant as Constant,
     DawidSkene as DawidSkene,
@@ -60,7 +68,9 @@ from sottovoce.inference import (
     Mean as Mean,
     Median as Median,
     OneCoin as OneCoin,
+    Wawa as Wawa,
     WeightedMedian as WeightedMedian,
+    ZeroBasedSkill as ZeroBasedSkill,
     importance as importance,
     important as important,
 )
@@ -89,12 +99,15 @@ from sottovoce.mechanisms.policies import (
 from sottovoce.mechanisms.registry import MECHANISMS as MECHANISMS
 from sottovoce.mechanisms.policies import Target as Target, make_policy as make_policy
 from sottovoce.model import (
+    Agreement as Agreement,
     Calibration as Calibration,
     Domain as Domain,
+    Estimate as Estimate,
     Gold as Gold,
     Guarantee as Guarantee,
     Keyholder as Keyholder,
     Kind as Kind,
+    PairAgreement as PairAgreement,
     Policy as Policy,
     Promise as Promise,
     Reading as Reading,
@@ -102,6 +115,7 @@ from sottovoce.model import (
     Result as Result,
     Score as Score,
     ShowDraw as ShowDraw,
+    Signal as Signal,
     Submission as Submission,
     Unit as Unit,
 )

@@ -136,6 +136,14 @@ def test_methods_that_look_at_all_tasks_are_refused_by_name(
         infer_into(reports, tmp_path / "out", method, policy=policy())
 
 
+@pytest.mark.parametrize("method", ["glad", "kos", "m-msr"])
+def test_methods_for_which_sums_do_not_suffice_are_refused_by_name(
+    tmp_path: Path, source: Path, method: str
+) -> None:
+    with pytest.raises(UsageError, match=f"{method} needs all tasks in memory"):
+        infer_into(source, tmp_path / "out", method)
+
+
 def test_the_noise_of_numbers_is_not_known_here(tmp_path: Path) -> None:
     reports = tmp_path / "reports.parquet"
     duckdb.execute(f"COPY (SELECT 1 AS worker, 2 AS task, 3.0 AS report) TO '{reports}'")

@@ -21,8 +21,8 @@ ANSWERS = {
 }
 READING = ["columns", "domain", "repeats", "bad_rows", "format"]
 FUNCTIONS = [
-    "read", "infer", "infer_into", "compare", "inspect", "perturb", "perturb_into", "read_under",
-    "pack", "sum_answers", "simulate_sealed", "simulate_private_em",
+    "read", "infer", "infer_into", "compare", "inspect", "agreement", "perturb", "perturb_into",
+    "read_under", "pack", "sum_answers", "simulate_sealed", "simulate_private_em",
 ]  # fmt: skip
 
 

@@ -156,17 +156,35 @@ def toy() -> None:
     """A command of the group sottovoce.commands."""
 
 
+def test_the_entry_point_of_a_subcommand_has_its_words_joined_by_hyphens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = []
+
+    def points(group: str, name: str) -> tuple[EntryPoint, ...]:
+        names.append(name)
+        return (EntryPoint(name, "tests.cli.test_app:toy", group),)
+
+    monkeypatch.setattr(metadata, "entry_points", points)
+    load_command("sealed attack")
+    assert names == ["sealed-attack"]
+
+
 def test_a_command_of_a_distribution_that_is_not_installed_says_in_one_line_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, call: Run
 ) -> None:
     monkeypatch.setattr(metadata, "entry_points", without_entry_points)
-    said = (
-        "sottovoce: `sottovoce reproduce` needs sottovoce-studies, which is not installed: "
+    rest = (
+        "needs sottovoce-studies, which is not installed: "
         f"{install_command(distribution='sottovoce-studies')}\n"
     )
     for words in (["reproduce"], ["reproduce", "--list"], ["reproduce", "calibration", "-o", "x"]):
         done = call(*words)
+        said = f"sottovoce: `sottovoce reproduce` {rest}"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    done = call("sealed", "attack", "seen.json", "--json")
+    said = f"sottovoce: `sottovoce sealed attack` {rest}"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def test_a_command_of_a_distribution_that_is_not_installed_is_listed_and_has_help(

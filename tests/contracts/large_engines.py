@@ -54,7 +54,8 @@ def _policy(labels: int) -> Policy:
 
 
 def _suiting(table: str, domain: Domain, **reading: Any) -> list[Case]:
-    return [Case(table, method, reading) for method in METHODS if suits(method, domain)]
+    learning = (m for m in METHODS if suits(m, domain) and hasattr(METHODS[m], "learn"))
+    return [Case(table, method, reading) for method in learning]
 
 
 CASES = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.engines import LocalEngine
-from sottovoce.inference import METHODS, method_named
+from sottovoce.inference import METHODS, method_named, suits
 from sottovoce.model import Domain, Kind, Reports, Result
 
 BOTH = [
@@ -17,6 +17,11 @@ BOTH = [
     for numeric in (False, True)
     if (Kind.NUMERIC if numeric else Kind.CATEGORICAL) in METHODS[name].takes
 ]
+
+
+def labels_for(method: str) -> int:
+    """Four labels, or two for methods that take no more."""
+    return 4 if suits(method, Domain.categorical(range(4))) else 2
 
 
 def medium(numeric: bool, labels: int, seed: int = 0) -> Reports:
@@ -47,7 +52,7 @@ def fits(method: str, reports: Reports, **parameters: Any) -> tuple[Result, Resu
 
 @pytest.mark.parametrize(("method", "numeric"), BOTH)
 def test_kernels_and_numpy_find_the_same(method: str, numeric: bool) -> None:
-    compiled, plain = fits(method, medium(numeric, 2 if method == "latent-label" else 4))
+    compiled, plain = fits(method, medium(numeric, labels_for(method)))
     found = compiled.truths if numeric else compiled.posterior
     wanted = plain.truths if numeric else plain.posterior
     assert found is not None
@@ -57,13 +62,13 @@ def test_kernels_and_numpy_find_the_same(method: str, numeric: bool) -> None:
 
 @pytest.mark.parametrize(("method", "numeric"), BOTH)
 def test_kernels_and_numpy_weigh_workers_the_same(method: str, numeric: bool) -> None:
-    compiled, plain = fits(method, medium(numeric, 2 if method == "latent-label" else 4))
+    compiled, plain = fits(method, medium(numeric, labels_for(method)))
     np.testing.assert_allclose(compiled.weights, plain.weights, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(("method", "numeric"), BOTH)
 def test_kernels_and_numpy_stop_at_the_same_round(method: str, numeric: bool) -> None:
-    compiled, plain = fits(method, medium(numeric, 2 if method == "latent-label" else 4))
+    compiled, plain = fits(method, medium(numeric, labels_for(method)))
     assert (compiled.rounds, compiled.converged) == (plain.rounds, plain.converged)
 
 

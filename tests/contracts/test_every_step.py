@@ -24,7 +24,13 @@ from sottovoce.inference.steps.means import (
     WeightedMeans,
 )
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
-from sottovoce.inference.steps.peers import LeaveOneOut, MeanVariances, PeerAgreements, WorkerLabels
+from sottovoce.inference.steps.peers import LeaveOneOut, MeanVariances
+from sottovoce.inference.steps.residuals import (
+    LabelResiduals,
+    NumberResiduals,
+    WorkerLabels,
+    WorkerMoments,
+)
 from sottovoce.inference.steps.votes import (
     Agreements,
     AnswerCounts,
@@ -89,8 +95,8 @@ LABEL_SUMS: Mapping[str, Maker] = {
     "confusions with gold": lambda rng, k: Confusions(errors(rng, k), prior(rng, k), known(rng, k)),
     "vote confusions": lambda rng, k: VoteConfusions(WORKERS, k),
     "vote confusions with gold": lambda rng, k: VoteConfusions(WORKERS, k, known(rng, k)),
-    "peer agreements": lambda rng, k: PeerAgreements(WORKERS),
-    "worker labels": lambda rng, k: WorkerLabels(WORKERS, k),
+    "worker labels": lambda rng, k: WorkerLabels(WORKERS, 4, sets(rng, k)),
+    "label residuals": lambda rng, k: LabelResiduals(rng.random((WORKERS, 4)), sets(rng, k)),
 }
 LABEL_MAPS: Mapping[str, Maker] = {
     "answer counts": lambda rng, k: AnswerCounts(),
@@ -101,6 +107,8 @@ LABEL_MAPS: Mapping[str, Maker] = {
 }
 NUMBER_SUMS: Mapping[str, Maker] = {
     "answers per worker": lambda rng, k: AnswersPerWorker(WORKERS),
+    "worker moments": lambda rng, k: WorkerMoments(WORKERS, 900.0),
+    "number residuals": lambda rng, k: NumberResiduals(900 + weights(rng), weights(rng)),
     "squared errors": lambda rng, k: SquaredErrors(weights(rng)),
     "squared errors over variance": lambda rng, k: SquaredErrors(weights(rng), scaling="variance"),
     "squared errors over deviation": lambda rng, k: SquaredErrors(

@@ -17,7 +17,7 @@ DEEP = (
     "sottovoce.crowdkit",
     "sottovoce.datasets",
     "sottovoce.errors",
-    "sottovoce.planning.theorems",
+    "sottovoce_studies.theorems",
     "sottovoce.testing",
     "sottovoce.testing.pytest",
 )

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from sottovoce.engines import LocalEngine
+from sottovoce.inference.agreement import agreement_of
 from sottovoce.inference.inspection import Inspection, inspect_answers
 from sottovoce.model import Domain, Reports
 
 
 def look(worker: Any, task: Any, value: Any, domain: Domain, **names: Any) -> Inspection:
-    return inspect_answers(LocalEngine(Reports.of(worker, task, value, domain=domain, **names)))
+    reports = Reports.of(worker, task, value, domain=domain, **names)
+    return inspect_answers(LocalEngine(reports), agreement_of(reports))
 
 
 def labels_of_crowd(
@@ -153,5 +155,5 @@ def test_an_idle_worker_is_no_trouble() -> None:
 def test_labels_that_look_alike_are_named() -> None:
     labels = ["yes", "Yes", " yes", "1", "1.0", "no"]
     reports = Reports.of([0, 0], [0, 1], [0, 5], domain=Domain.categorical(labels))
-    seen = inspect_answers(LocalEngine(reports))
+    seen = inspect_answers(LocalEngine(reports), agreement_of(reports))
     assert seen.alike == (("yes", "Yes"), ("yes", " yes"), ("1", "1.0"))

@@ -69,7 +69,7 @@ def test_factors_as_errors_choose_the_logarithmic_scale() -> None:
     reports, _ = crowd(1, normal)
     values: FloatArray = np.exp(reports.value, dtype=np.float64)
     result = infer(table(reports.worker, reports.task, values))
-    low, high = result.interval()
+    low, high = result.intervals().T
     assert result.log_scale
     np.testing.assert_allclose(low * high, np.square(result.truths))
 
@@ -121,10 +121,10 @@ def test_known_truths_widen_errors_that_all_share() -> None:
     off = np.random.default_rng(1).normal(0, 4, 80)
     shared = table(reports.worker, reports.task, reports.value + off[reports.task])
     known = np.where(np.arange(80) < 30, truths, np.nan)
-    low, high = PlainNumbers(known=known).fit(LocalEngine(shared)).interval()
+    low, high = PlainNumbers(known=known).fit(LocalEngine(shared)).intervals().T
     covered = (low <= truths) & (truths <= high)
     assert 0.8 <= covered[30:].mean()
-    low, high = infer(shared).interval()
+    low, high = infer(shared).intervals().T
     assert ((low <= truths) & (truths <= high)).mean() < 0.7
 
 

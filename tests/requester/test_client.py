@@ -215,6 +215,24 @@ def test_numbers_have_truths_with_standard_errors(server: RunningServer, tmp_pat
     assert result.confidence is None
 
 
+def test_known_truths_are_in_results_and_not_scored(server: RunningServer, tmp_path: Path) -> None:
+    rows = [{"task": name, **({"known": "birch"} if name == "t0" else {})} for name in NAMES]
+    made = server.requester.create("Which tree?", rows, domain=TREES, target=Target(4.0, answers=8))
+    server.requester.open(made["id"])
+    link = server.requester.invite(made["id"])[0]
+    with server.client(link, tmp_path / "curious") as client:
+        assert [task.known for task in client.offer.tasks] == [None] * 8
+    answer(server, link, tmp_path, workers=3)
+    result = server.truths(made["id"])
+    assert result.known is not None
+    assert dict(zip(result.tasks, result.known, strict=True)) == {n: n == "t0" for n in NAMES}
+    assert (result.provenance.known, result.values[0]) == (1, "birch")
+    scored = sottovoce.score(result, {"task": NAMES, "truth": ["oak", "birch"] * 4})
+    assert (scored.tasks, scored.known) == (7, 1)
+    assert server.requester.export(made["id"], "tasks.csv", tmp_path / "tasks.csv") == 8
+    assert server.requester.set_tasks(draft(server.requester), tmp_path / "tasks.csv") == 8
+
+
 @pytest.mark.parametrize("size", [1, 3, 8, 100])
 def test_truths_and_weights_come_page_by_page(
     requester: Requester, reported: str, monkeypatch: pytest.MonkeyPatch, size: int

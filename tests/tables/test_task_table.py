@@ -175,3 +175,19 @@ def test_a_hundred_thousand_tasks_take_a_moment() -> None:
     start = time.process_time()
     assert len(read_tasks(content, "csv")) == 100_000
     assert time.process_time() - start < 3  # about 1 s of one core
+
+
+def test_known_truths_are_read_as_text() -> None:
+    csv = read_tasks(b"task,known\nt1,oak\nt2, \n", "csv")
+    assert [task.known for task in csv] == ["oak", None]
+    rows = b'[{"task": "a", "known": true}, {"task": "b", "known": 2.0}, {"task": "c"}]'
+    assert [task.known for task in read_tasks(rows, "json")] == ["true", "2", None]
+
+
+def test_a_known_truth_that_is_no_text_names_its_column() -> None:
+    with pytest.raises(DataError, match="row 2, column 'known'"):
+        read_tasks(b"task,known\nt1,a\x01b\n", "csv")
+
+
+def test_a_known_truth_is_in_no_repr() -> None:
+    assert "oak" not in repr(Task("t1", "Which?", None, "oak"))

@@ -1,4 +1,4 @@
-"""compare and score methods against gold; inspect a table of answers."""
+"""compare and score methods against gold; inspect a table of answers; agreement of workers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from sottovoce.api.keywords import ReadingOptions, spelled_out
 from sottovoce.engines import LocalEngine
 from sottovoce.inference import METHODS, suits
 from sottovoce.inference import score as score_against
+from sottovoce.inference.agreement import agreement_of
 from sottovoce.inference.inspection import Inspection, inspect_answers
-from sottovoce.model import Result, Score
+from sottovoce.model import Agreement, Result, Score
+from sottovoce.model.agreement import Metric
 from sottovoce.model.display import SHOWN, Display, Displayed
 
 
@@ -82,7 +84,34 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     Keywords say how to read `source` (see `read`).
     """
     reports = read(source, **reading)
-    return replace(inspect_answers(LocalEngine(reports)), reading=reports.reading)
+    seen = inspect_answers(LocalEngine(reports), agreement_of(reports))
+    return replace(seen, reading=reports.reading)
+
+
+@spelled_out(ReadingOptions)
+def agreement(
+    source: Any,
+    *,
+    metric: Metric | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    **reading: Unpack[ReadingOptions],
+) -> Agreement:
+    """How far workers agree: Krippendorff's alpha, Fleiss' and Cohen's kappa, with intervals.
+
+    `metric` is the distance of two answers for alpha: by default nominal for labels, ordinal for
+    ordinal labels and interval for numbers. Intervals are percentiles of a bootstrap over tasks;
+    the same seed gives the same ones. On randomised reports it is the agreement of reports, which
+    is less than that of answers. Other keywords say how to read `source` (see `read`).
+
+    >>> answers = [("ann", "q1", "yes"), ("bob", "q1", "yes"), ("ann", "q2", "no"),
+    ...            ("bob", "q2", "no"), ("ann", "q3", "yes"), ("bob", "q3", "no")]
+    >>> table = dict(zip(("worker", "task", "answer"), zip(*answers)))
+    >>> round(agreement(table).alpha.value, 3)
+    0.444
+    """
+    reports = read(source, **reading)
+    return agreement_of(reports, metric, confidence=confidence, seed=seed)
 
 
 def _badness(row: Comparison) -> float:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from sottovoce.api.input_output import read
+from sottovoce.api.input_output import gold, read
 from sottovoce.api.keywords import InferKeywords, ReadingOptions, spelled_out, split_keywords
 from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.errors import UsageError
@@ -37,6 +37,8 @@ def infer(
     progress: Callable[[int], None] | None = None,
     policy: Policy | None = None,
     compiled: bool | None = None,
+    known: Any = None,
+    known_columns: Mapping[str, str] | None = None,
     **keywords: Unpack[InferKeywords],
 ) -> Result:
     """Infer the truth of every task, with confidence and each worker's weight.
@@ -51,6 +53,10 @@ def infer(
     their noise (`sottovoce.AWARE_METHODS`). Other methods treat the reports as answers.
     `compiled` switches compiled kernels on or off; by default the size of the table decides.
 
+    `known` is a table of known truths, read like the gold of `score` (`known_columns` names its
+    columns). The method learns from them, and from 10 on confidence is calibrated on them, which
+    takes five more fits. Their tasks should be a random sample of all tasks.
+
     >>> answers = {"worker": ["ann", "bob", "cy"] * 2, "task": ["q1"] * 3 + ["q2"] * 3,
     ...            "answer": ["yes", "yes", "no", "no", "no", "no"]}
     >>> result = infer(answers, "majority-vote")
@@ -60,19 +66,27 @@ def infer(
     reading, chosen = split_keywords(infer, method, parameters, keywords)
     if policy is not None:
         check_policy(policy)
-    known = _aware(source, method, chosen, policy, reading) if policy else None
-    if known is None:
+    aware = _aware(source, method, chosen, policy, reading) if policy else None
+    if aware is None:
         table = read(source, **reading) if policy is None else _plain(policy, source, reading)
         aggregator = chosen_aggregator(method, table.domain, chosen)
-        table = _suited(table, aggregator)
+        domain, table = table.domain, _suited(table, aggregator)
     else:
-        table, aggregator = known
+        table, aggregator = aware
+        domain = policy.domain if policy else table.domain
     if compiled is None and getattr(aggregator, "name", "").startswith("aware-"):
         compiled = len(table) >= AWARE_COMPILED_FROM
     engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)
-    result = aggregator.fit(engine)
+    if known is None:
+        result = aggregator.fit(engine)
+    else:
+        # Here, so that inference without known truths loads no more modules.
+        from sottovoce.api.known_truths import fit_with_known
+
+        truths = gold(known, domain, columns=known_columns)
+        result = fit_with_known(aggregator, engine, truths, domain)
     provenance = replace(
         result.provenance,
         version=__version__,

@@ -46,6 +46,14 @@ class MethodParameters(TypedDict, total=False):
     precision: Literal["float64", "float32"]
     bound: Literal["answers", "tasks"]
     floor: float
+    rate: float
+    training: Literal["variational", "em"]
+    habit_prior: float
+    steps: int
+    prior_right: float
+    prior_wrong: float
+    strength: float
+    pull: float
     model: Literal["auto", "one-coin", "confusion"]
     participation: float
     points: int

@@ -68,9 +68,10 @@ class Command(NamedTuple):
     """A command: the first line of its help, and the function, which is loaded when it runs.
 
     The function is written like an entry point, module:name. A command of another distribution
-    names that distribution instead; its function is the entry point with the command's name in the
-    group `sottovoce.commands`. A command without either only holds subcommands. `group` is the
-    heading in the root's help, `renamed` maps old spellings of options to the current ones.
+    names that distribution instead; its function is the entry point with the command's words,
+    joined by hyphens, in the group `sottovoce.commands`. A command without either only holds
+    subcommands. `group` is the heading in the root's help, `renamed` maps old spellings of options
+    to the current ones.
     """
 
     summary: str
@@ -122,7 +123,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "datasets find": Command(
         "Search the cached datasets by their sizes, such as those that a paper prints.",
-        "sottovoce.cli.datasets:find",
+        distribution="sottovoce-studies",
     ),
     "datasets add": Command(
         "Check datasets and copy them into the cache, all or none.",
@@ -340,7 +341,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "sealed attack": Command(
         "Recover workers' labels from TRANSCRIPT without a key, to show what its mode leaks.",
-        "sottovoce.live.commands.attack:attack",
+        distribution="sottovoce-studies",
     ),
     "keyholder": Command(
         "Hold a share of the key that opens a sealed campaign's totals.", group=SEALED
@@ -391,7 +392,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "theorem": Command(
         "Evaluate a theorem or equation of the papers: the printed figure, and what holds.",
-        "sottovoce.cli.theorem:theorem",
+        distribution="sottovoce-studies",
         group=RESEARCH,
     ),
     "reproduce": Command(
@@ -518,7 +519,7 @@ def _function_of(distribution: str, path: str) -> Callable[..., Any]:
     """The function of a command from another distribution."""
     from importlib.metadata import entry_points  # slow to load, and not needed for `--help`
 
-    for point in entry_points(group="sottovoce.commands", name=path):
+    for point in entry_points(group="sottovoce.commands", name=path.replace(" ", "-")):
         function: Callable[..., Any] = point.load()
         return function
     raise NotInstalled(distribution, purpose=f"`sottovoce {path}`")

@@ -127,6 +127,7 @@ def score_words(score: Score) -> str:
     """A score in words."""
     interval = f"95 % interval {interval_words(score)}"
     left_out = f"; {score.unanswered:,} had no answer" if score.unanswered else ""
+    left_out += f"; {score.known:,} known tasks were left out" if score.known else ""
     of = f"{score.tasks:,} gold tasks{left_out}"
     if score.accuracy is not None:
         return f"accuracy {score.accuracy:.4f} ({interval}; {of})"

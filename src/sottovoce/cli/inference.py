@@ -13,7 +13,7 @@ import typer
 import sottovoce
 from sottovoce.cli import console, options
 from sottovoce.errors import UsageError
-from sottovoce.model import Result, Score
+from sottovoce.model import Domain, Gold, Result, Score
 from sottovoce.model.result import TableName
 from sottovoce.tables import check_path, write_tables
 
@@ -58,6 +58,15 @@ def infer(
             "auto picks the one that fits. The other methods treat reports as answers.",
         ),
     ] = "auto",
+    known: Annotated[
+        str | None,
+        typer.Option(
+            "--known",
+            metavar="TABLE",
+            help="Known truths to learn from and to calibrate confidence on: columns task and "
+            "truth. Their tasks are not scored by --gold.",
+        ),
+    ] = None,
     gold: options.GoldOption = None,
     output: Annotated[
         str | None,  # pathlib does not support hdfs://…
@@ -114,6 +123,13 @@ def infer(
         ),
     ] = None,
     columns: options.ColumnsOption = None,
+    known_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=COLUMN,…",
+            help="Column names of the table of known truths, such as task=item,truth=right.",
+        ),
+    ] = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
     repeats: options.RepeatsOption = options.Repeats.first,
@@ -128,6 +144,8 @@ def infer(
     """
     if engine is not EngineName.local:
         local_only = {
+            "known": known,
+            "known-columns": known_columns,
             "gold": gold,
             "gold-columns": gold_columns,
             "weights": weights,
@@ -164,6 +182,8 @@ def infer(
             if kept is None
             else sottovoce.read_under(answers, kept, **keywords)
         )
+    domain_of_truths = table.domain if kept is None else kept.domain
+    truths_known = _known(known, domain_of_truths, known_columns)
     with console.passes("inferring", visible=len(table) >= LONG) as progress:
         result = sottovoce.infer(
             table,
@@ -173,11 +193,14 @@ def infer(
             seed=seed,
             progress=progress,
             policy=kept,
+            known=truths_known,
         )
     score = _score(result, gold, gold_columns)
     write_tables({path: result.table(name) for name, path in wanted.items()}, force=force)
     console.notes_of(result.provenance.reading)
     console.note_of_simulation(result.provenance.simulated)
+    if truths_known is not None:
+        console.note(_known_words(result, len(truths_known)))
     console.warn(result.warnings)
     if table.reported and kept is None:
         console.note(
@@ -252,6 +275,20 @@ def _score(result: Result, gold: str | None, columns: str | None) -> Score | Non
     return sottovoce.score(result, gold, columns=options.pairs(columns, "--gold-columns"))
 
 
+def _known(source: str | None, domain: Domain, columns: str | None) -> Gold | None:
+    if source is None:
+        if columns is not None:
+            raise UsageError("--known-columns needs --known")
+        return None
+    return sottovoce.gold(source, domain, columns=options.pairs(columns, "--known-columns"))
+
+
+def _known_words(result: Result, given: int) -> str:
+    made = result.provenance
+    unanswered = f"; {given - made.known:,} more had no answer" if given > made.known else ""
+    return f"note: {made.known:,} known truths{unanswered}; {made.calibration}"
+
+
 def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any]:
     made = result.provenance
     return {
@@ -262,6 +299,7 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
         "rounds": result.rounds,
         "converged": result.converged,
         "parameters": dict(made.parameters),
+        **({"known": made.known, "calibration": made.calibration} if made.known else {}),
         "warnings": list(result.warnings),
         "score": score.as_dict() if score is not None else None,
         **(

@@ -9,6 +9,7 @@ from typing import Annotated
 import sottovoce
 from sottovoce.cli import console, options
 from sottovoce.inference.inspection import Inspection
+from sottovoce.model import Agreement
 
 SHOWN = 20
 
@@ -22,7 +23,11 @@ def inspect(
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Describe ANSWERS: size, sparsity, agreement, repeated pairs, suspicious workers."""
+    """Describe ANSWERS: size, sparsity, agreement, repeated pairs, suspicious workers.
+
+    Agreement is Krippendorff's alpha, Fleiss' kappa and the mean of Cohen's kappa, with 95 %
+    intervals in brackets. --json lists it for each worker and each pair of workers.
+    """
     with console.reading(answers):
         table = sottovoce.read(
             answers, **options.reading(columns, domain, repeats, bad_rows, format)
@@ -48,6 +53,7 @@ def _rows(seen: Inspection) -> list[list[str]]:
         ["workers", f"{seen.workers:,}, {per_worker}"],
         ["sparsity", f"{seen.sparsity:.1%} of the (worker, task) pairs have no answer"],
         ["agreement", _agreement(seen)],
+        *_statistics(seen),
     ]
     if seen.reading is not None:
         touched = seen.reading.sentences() or ["no (worker, task) pair is repeated"]
@@ -70,9 +76,33 @@ def _agreement(seen: Inspection) -> str:
     if seen.agreement is None:
         return "unknown: no task has two answers"
     if seen.domain.is_numeric:
-        return f"{seen.agreement:.1%} of the variance of answers is between tasks"
+        return f"{seen.agreement:.3f} on a scale from 0 (chance) to 1 (complete)"
     equal, chance = f"{seen.agreement:.1%}", f"{seen.chance:.1%}"
     return f"two answers to a task are equal {equal} of the time, by chance {chance}"
+
+
+def _statistics(seen: Inspection) -> list[list[str]]:
+    found, signal = seen.statistics, seen.signal
+    rows = [["alpha", f"{found.alpha}, Krippendorff's, {found.metric}"]]
+    if not seen.domain.is_numeric:
+        rows.append(["kappa", f"{found.fleiss}, Fleiss'"])
+        rows.append(["kappa", f"{found.cohen}, Cohen's, mean of {len(found.pairs):,} pairs"])
+    return [*rows, ["signal", signal.warning() or f"above chance (z = {signal.z:.1f})"]]
+
+
+def _statistics_json(found: Agreement) -> dict[str, object]:
+    columns = {name: column.tolist() for name, column in found.table().items()}
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return {
+        "metric": found.metric,
+        "confidence": found.confidence,
+        "tasks": found.tasks,
+        "alpha": asdict(found.alpha),
+        "fleiss": asdict(found.fleiss),
+        "cohen": asdict(found.cohen),
+        "pairs": [asdict(pair) for pair in found.pairs],
+        "workers": [row for row in rows if row["compared"]],
+    }
 
 
 def _as_json(seen: Inspection) -> dict[str, object]:
@@ -87,6 +117,8 @@ def _as_json(seen: Inspection) -> dict[str, object]:
         "answers_per_worker": dict(zip(names, seen.answers_per_worker, strict=True)),
         "agreement": seen.agreement,
         "agreement_by_chance": seen.chance,
+        "statistics": _statistics_json(seen.statistics),
+        "signal": {**asdict(seen.signal), "verdict": seen.signal.verdict},
         "rows": asdict(seen.reading) if seen.reading is not None else None,
         "labels_alike": [list(pair) for pair in seen.alike],
         "suspicious": [asdict(suspicion) for suspicion in seen.suspicious],

@@ -22,6 +22,11 @@ except ImportError:
     raise NotInstalled("pandas", purpose="the crowd-kit face", extra="pandas") from None
 
 from sottovoce.crowdkit.dawid_skene import DawidSkene, OneCoinDawidSkene
+from sottovoce.crowdkit.latent_models import GLAD, KOS, MACE
 from sottovoce.crowdkit.majority_vote import MajorityVote
+from sottovoce.crowdkit.weighted_votes import MMSR, GoldMajorityVote, Wawa, ZeroBasedSkill
 
-__all__ = ["DawidSkene", "MajorityVote", "OneCoinDawidSkene"]
+__all__ = [
+    "GLAD", "KOS", "MACE", "MMSR", "DawidSkene", "GoldMajorityVote", "MajorityVote",
+    "OneCoinDawidSkene", "Wawa", "ZeroBasedSkill",
+]  # fmt: skip

@@ -78,6 +78,13 @@ def _kernel(labels: int) -> Callable[..., None]:
     return run
 
 
+def agreements(table: CodedFrame, truths: Codes) -> FloatArray:
+    """The share of each worker's distinct answers that are true."""
+    step = Accuracies(truths, len(table.workers), len(table.labels))
+    right, given = table.engine().total(step)
+    return np.asarray(right / given)
+
+
 def weigh(
     data: pd.DataFrame, skills: pd.Series[Any], on_missing: str, default: float | None
 ) -> tuple[CodedFrame, FloatArray]:
@@ -175,9 +182,8 @@ class MajorityVote:
         self.probas_ = posterior_frame(posterior, table.tasks, table.labels)
         truths = choose(posterior)
         self.labels_ = label_series(truths, table.tasks, table.labels)
-        right, given = engine.total(Accuracies(truths, len(table.workers), count))
         skills = pd.Series(
-            right / given, index=table.workers, name="skill", dtype=_share_type(table)
+            agreements(table, truths), index=table.workers, name="skill", dtype=_share_type(table)
         )
         self.skills_ = skills.iloc[np.argsort(ranks(table.workers))]
 

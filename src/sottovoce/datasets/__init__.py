@@ -17,11 +17,10 @@ from sottovoce.datasets.dataset_cache import (
     list_datasets,
     load,
 )
-from sottovoce.datasets.dataset_search import DatasetMatch, DatasetSearch, Fingerprint, find
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 
 __all__ = [
-    "Ability", "Block", "CategoricalCrowd", "Crowd", "DatasetCard", "DatasetMatch",
-    "DatasetSearch", "Fingerprint", "NumericCrowd", "SeededRandomness", "SparseCrowd", "add",
-    "data_folder", "describe", "find", "generate", "list_datasets", "load", "stream_to_parquet",
+    "Ability", "Block", "CategoricalCrowd", "Crowd", "DatasetCard", "NumericCrowd",
+    "SeededRandomness", "SparseCrowd", "add", "data_folder", "describe", "generate",
+    "list_datasets", "load", "stream_to_parquet",
 ]  # fmt: skip

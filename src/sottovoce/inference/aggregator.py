@@ -146,6 +146,7 @@ def label_result(
     confusions: FloatArray | None = None,
     prior: FloatArray | None = None,
     domain: Domain | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> Result:
     """The most probable labels as truths; confidence is their probability.
 
@@ -166,6 +167,7 @@ def label_result(
         posterior=posterior,
         confusions=confusions,
         prior=prior,
+        warnings=warnings,
     )
 
 
@@ -251,6 +253,19 @@ def check_floor(floor: float) -> None:
     """Refuse a bound of probabilities, [floor, 1 − floor], that leaves no room."""
     if not 0 < floor < 0.5:
         raise UsageError(f"floor must lie between 0 and 1/2, not {floor}")
+
+
+def check_known(known: Codes | None, engine: Engine, labels: int) -> None:
+    """Refuse known truths that are not one label, or −1, for each task."""
+    if known is None:
+        return
+    if known.shape != (engine.task_count,):
+        raise UsageError(
+            f"known must have one label (or -1) for each of the {engine.task_count:,} tasks, "
+            f"not shape {known.shape}"
+        )
+    if not np.all((known >= -1) & (known < labels)):
+        raise UsageError(f"known labels must be from -1 to {labels - 1}")
 
 
 def settings_of(method: type[Any]) -> list[str]:

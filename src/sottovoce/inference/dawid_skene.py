@@ -7,8 +7,13 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sottovoce.errors import UsageError
-from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
+from sottovoce.inference.aggregator import (
+    LABELS,
+    Settled,
+    check_known,
+    check_parameters,
+    label_result,
+)
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM, row_sum, split, steady
 from sottovoce.inference.steps.confusions import (
     FLOOR,
@@ -86,7 +91,7 @@ class DawidSkene:
         return self.tell(engine, self.learn(engine))
 
     def learn(self, engine: Engine) -> Expectation:
-        self._check_known(engine)
+        check_known(self.known, engine, engine.domain.size)
         return self.expect(engine, self.start(engine))
 
     def tell(self, engine: Engine, learnt: Expectation) -> Result:
@@ -130,17 +135,6 @@ class DawidSkene:
     def posterior(self, engine: Engine, parameters: Parameters) -> FloatArray:
         """The posterior of every task under given parameters."""
         return engine.map(Posteriors(*self._table(parameters), self.known))
-
-    def _check_known(self, engine: Engine) -> None:
-        if self.known is None:
-            return
-        if self.known.shape != (engine.task_count,):
-            raise UsageError(
-                f"known must have one label (or -1) for each of the {engine.task_count:,} tasks, "
-                f"not shape {self.known.shape}"
-            )
-        if not np.all((self.known >= -1) & (self.known < engine.domain.size)):
-            raise UsageError(f"known labels must be from -1 to {engine.domain.size - 1}")
 
     def _table(self, parameters: Parameters) -> tuple[Errors, FloatArray]:
         errors = parameters.errors.astype(self.precision, copy=False)

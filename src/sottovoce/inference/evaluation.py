@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
-from sottovoce.model import FloatArray, Gold, Result, Score
+from sottovoce.model import FloatArray, Gold, Names, Result, Score
 
 LEVEL = 0.95
 _RESAMPLES = 2_000
@@ -17,28 +17,34 @@ def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
     """Accuracy for labels, mean absolute and root mean squared error for numbers.
 
     The interval is a percentile bootstrap over tasks, drawn with a fixed seed so that the same
-    result always prints the same interval. Gold tasks without an answer are counted, not scored.
+    result always prints the same interval. Gold tasks without an answer, and those whose truth the
+    method knew, are counted, not scored.
     """
-    rows, found = _positions(result, gold)
-    if not found.any():
+    rows, answered = positions(result.tasks, gold)
+    if not answered.any():
         raise DataError("no gold task has an answer: compare the task names")
+    found = answered if result.known is None else answered & ~result.known[rows]
+    if not found.any():
+        raise DataError("the truth of every gold task was known: there is none left to score")
     truths = result.values[rows[found]]
     wanted = gold.truths[found]
-    unanswered = int(len(gold) - found.sum())
+    unanswered, known = int((~answered).sum()), int((answered & ~found).sum())
     rng = np.random.default_rng(seed)
     if result.domain.is_numeric:
         errors = np.abs(truths.astype(np.float64) - wanted.astype(np.float64))
         low, high = _interval(errors, rng)
         rmse = float(np.sqrt(np.mean(np.square(errors))))
-        return Score(len(errors), unanswered, low, high, mae=float(errors.mean()), rmse=rmse)
+        mae = float(errors.mean())
+        return Score(len(errors), unanswered, low, high, mae=mae, rmse=rmse, known=known)
     right = (_as_text(truths) == _as_text(wanted)).astype(np.float64)
     low, high = np.clip(_interval(right, rng), 0.0, 1.0).tolist()
-    return Score(len(right), unanswered, low, high, accuracy=float(right.mean()))
+    accuracy = float(right.mean())
+    return Score(len(right), unanswered, low, high, accuracy=accuracy, known=known)
 
 
-def _positions(result: Result, gold: Gold) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """The position of each gold task in the result; compared as text unless both are integers."""
-    tasks, wanted = result.tasks, gold.tasks
+def positions(tasks: Names, gold: Gold) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """The position of each gold task, and whether it is there; as text unless both are integers."""
+    wanted = gold.tasks
     if not (tasks.dtype.kind in "iu" and wanted.dtype.kind in "iu"):
         tasks, wanted = _as_text(tasks), _as_text(wanted)
     order = np.argsort(tasks)

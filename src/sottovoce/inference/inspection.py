@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.inference.steps.means import WeightedMeans
-from sottovoce.inference.steps.peers import LeaveOneOut, PeerAgreements, WorkerLabels
+from sottovoce.inference.signal import named_labels, signal
+from sottovoce.inference.steps.peers import LeaveOneOut
+from sottovoce.inference.steps.residuals import WorkerLabels
 from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
-from sottovoce.model import Domain, FloatArray, Reading
+from sottovoce.model import Agreement, Domain, FloatArray, Reading, Signal
 from sottovoce.model.display import SHOWN, Display, Displayed
 from sottovoce.seams import Engine
 
@@ -32,9 +33,10 @@ class Inspection(Displayed):
     """A summary of a table.
 
     `sparsity` is the share of (worker, task) pairs without an answer. `agreement` is the
-    probability that two answers to one task are equal (labels), or the share of the variance of
-    answers that is between tasks (numbers); `chance` is its value if answers ignored the task.
-    `alike` are pairs of labels that differ only in case, spaces or the notation of a number.
+    probability that two answers to one task are equal (labels), or Krippendorff's alpha (numbers);
+    `chance` is its value if answers ignored the task. `statistics` has alpha, kappas and each
+    worker's agreement, with intervals; `signal` says whether they are above chance. `alike` are
+    pairs of labels that differ only in case, spaces or the notation of a number.
     """
 
     workers: int
@@ -46,6 +48,8 @@ class Inspection(Displayed):
     answers_per_worker: tuple[int, float, int]
     agreement: float | None
     chance: float
+    statistics: Agreement
+    signal: Signal
     suspicious: tuple[Suspicion, ...]
     alike: tuple[tuple[str, str], ...] = ()
     reading: Reading | None = field(default=None)
@@ -56,12 +60,15 @@ class Inspection(Displayed):
             for least, middle, most in (self.answers_per_task, self.answers_per_worker)
         )
         agreement = "unknown" if self.agreement is None else f"{self.agreement:.3f}"
+        warning = self.signal.warning()
         facts = (
             ("domain", str(self.domain)),
             ("sparsity", f"{self.sparsity:.3f}"),
             ("answers per task", per_task),
             ("answers per worker", per_worker),
             ("agreement", f"{agreement}, by chance {self.chance:.3f}"),
+            (f"alpha, {self.statistics.metric}", str(self.statistics.alpha)),
+            *([("signal", warning)] if warning else []),
             ("suspicious workers", f"{len(self.suspicious):,}; reasons in .suspicious"),
             *(("note", line) for line in (self.reading.sentences() if self.reading else [])),
         )
@@ -76,14 +83,14 @@ class Inspection(Displayed):
         return Display(title, facts, columns, rows, len(self.suspicious))
 
 
-def inspect_answers(engine: Engine) -> Inspection:
+def inspect_answers(engine: Engine, agreement: Agreement) -> Inspection:
     """Counts, agreement, and workers whose answers differ from the others' beyond chance."""
     workers, tasks = len(engine.workers), len(engine.tasks)
     per_task = engine.map(AnswerCounts())
     per_worker = engine.total(AnswersPerWorker(workers))
     answers = int(per_task.sum())
     look = _numbers if engine.domain.is_numeric else _labels
-    agreement, chance, suspicious = look(engine, per_worker)
+    chance, suspicious = look(engine, per_worker, agreement)
     return Inspection(
         workers,
         tasks,
@@ -92,8 +99,10 @@ def inspect_answers(engine: Engine) -> Inspection:
         max(0.0, 1 - answers / (workers * tasks)),
         _spread(per_task),
         _spread(per_worker),
-        agreement,
+        agreement.observed,
         chance,
+        agreement,
+        signal(engine),
         suspicious,
         _alike(engine.domain),
     )
@@ -126,18 +135,18 @@ def _alarm(workers: int) -> float:
 
 
 def _labels(
-    engine: Engine, per_worker: FloatArray
-) -> tuple[float | None, float, tuple[Suspicion, ...]]:
+    engine: Engine, per_worker: FloatArray, agreement: Agreement
+) -> tuple[float, tuple[Suspicion, ...]]:
     workers = len(engine.workers)
-    same, compared = engine.total(PeerAgreements(workers)).T
-    counts = engine.total(WorkerLabels(workers, engine.domain.size))
+    labels = engine.domain.size
+    counts = engine.total(WorkerLabels(workers, labels, named_labels(labels)))[:, :-1]
     shares = counts.sum(axis=0) / counts.sum()
     chance = float(np.sum(np.square(shares)))
-    if not compared.any():
-        return None, chance, ()
-    crowd = float(same.sum() / compared.sum())
-    rate = np.divide(same, compared, out=np.full_like(same, crowd), where=compared > 0)
-    deviation = np.sqrt(max(crowd * (1 - crowd), 1e-12) / np.maximum(compared, 1))
+    crowd = agreement.observed
+    if crowd is None:
+        return chance, ()
+    rate = np.where(agreement.compared > 0, agreement.shares, crowd)
+    deviation = np.sqrt(max(crowd * (1 - crowd), 1e-12) / np.maximum(agreement.compared, 1))
     low = (rate - crowd) / deviation < -_alarm(workers)
     favourite = counts.argmax(axis=1)
     favoured = counts.max(axis=1)
@@ -153,24 +162,17 @@ def _labels(
             label, share = engine.domain.labels[favourite[k]], shares[favourite[k]]
             reasons.append(f"always answers {str(label)!r}, the crowd {share:.0%} of the time")
         found.append(Suspicion(str(engine.workers[k]), int(per_worker[k]), "; ".join(reasons)))
-    return crowd, chance, tuple(sorted(found, key=lambda s: -s.answers))
+    return chance, tuple(sorted(found, key=lambda s: -s.answers))
 
 
 def _numbers(
-    engine: Engine, per_worker: FloatArray
-) -> tuple[float | None, float, tuple[Suspicion, ...]]:
+    engine: Engine, per_worker: FloatArray, agreement: Agreement
+) -> tuple[float, tuple[Suspicion, ...]]:
     workers = len(engine.workers)
-    even = np.ones(workers)
-    squares, compared = engine.total(LeaveOneOut(even)).T
-    means = engine.map(WeightedMeans(even))[:, 0]
-    if not compared.any():
-        return None, 0.0, ()
+    if not agreement.tasks:
+        return 0.0, ()
+    squares, compared = engine.total(LeaveOneOut(np.ones(workers))).T
     within = float(squares.sum() / compared.sum())
-    counts = engine.map(AnswerCounts())
-    answered = counts > 0
-    noise = float(np.mean(within / counts[answered]))
-    between = max(float(np.var(means[answered])) - noise, 0.0)
-    agreement = between / (between + within) if between + within > 0 else 1.0
     rate = np.divide(squares, compared, out=np.full_like(squares, within), where=compared > 0)
     # A mean of n squared normal errors deviates by √(2/n) of itself.
     excess = (rate / within - 1) / np.sqrt(2 / np.maximum(compared, 1)) if within > 0 else rate * 0
@@ -184,4 +186,4 @@ def _numbers(
         )
         for k in np.flatnonzero(flagged)
     ]
-    return agreement, 0.0, tuple(sorted(found, key=lambda s: -s.answers))
+    return 0.0, tuple(sorted(found, key=lambda s: -s.answers))

@@ -10,17 +10,27 @@ from typing import Any
 from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import settings_of
 from sottovoce.inference.baselines import Constant, Mean, Median
+from sottovoce.inference.bwa import BWA
 from sottovoce.inference.catd import CATD
 from sottovoce.inference.crh import CRH
 from sottovoce.inference.dawid_skene import DawidSkene
+from sottovoce.inference.ebcc import EBCC
+from sottovoce.inference.glad import GLAD
 from sottovoce.inference.gtm import GTM
+from sottovoce.inference.ibcc import IBCC
 from sottovoce.inference.inverse_deviation import InverseDeviation
+from sottovoce.inference.kos import KOS
 from sottovoce.inference.latent_label import LatentLabel
+from sottovoce.inference.m_msr import MMSR
+from sottovoce.inference.mace import MACE
 from sottovoce.inference.majority_vote import MajorityVote
+from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.inference.one_coin import OneCoin
 from sottovoce.inference.plain_numbers import PlainNumbers
 from sottovoce.inference.truth_discovery import TD
+from sottovoce.inference.wawa import Wawa
 from sottovoce.inference.weighted_median import WeightedMedian
+from sottovoce.inference.zero_based_skill import ZeroBasedSkill
 from sottovoce.model import Domain, Kind
 from sottovoce.seams import Aggregator
 
@@ -41,6 +51,16 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
             DawidSkene,
             OneCoin,
             LatentLabel,
+            AwareLabels,
+            Wawa,
+            ZeroBasedSkill,
+            MACE,
+            GLAD,
+            IBCC,
+            EBCC,
+            BWA,
+            KOS,
+            MMSR,
             PlainNumbers,
         )
     }
@@ -74,7 +94,7 @@ def suits(name: str, domain: Domain) -> bool:
     >>> suits("mean", Domain.ordinal([1, 2, 3])), suits("mean", Domain.categorical("ab"))
     (True, False)
     """
-    if name == LatentLabel.name and domain.size != 2:
+    if name in (LatentLabel.name, KOS.name) and domain.size != 2:
         return False
     takes = METHODS[name].takes
     return domain.kind in takes or (domain.kind is Kind.ORDINAL and Kind.NUMERIC in takes)
@@ -84,14 +104,14 @@ def usual_methods(domain: Domain) -> tuple[str, ...]:
     """Methods that often do best on answers of a domain."""
     if domain.is_numeric:
         return PlainNumbers.name, CRH.name, Median.name
-    return DawidSkene.name, OneCoin.name, MajorityVote.name
+    return AwareLabels.name, DawidSkene.name, MajorityVote.name
 
 
 def estimates_accuracy(name: str) -> bool:
     """Whether that method's weight estimates a worker's accuracy."""
-    return name in (DawidSkene.name, OneCoin.name)
+    return name in (AwareLabels.name, DawidSkene.name, OneCoin.name)
 
 
 def default_method(domain: Domain) -> str:
-    """Dawid-Skene for labels, aware-numbers for numbers."""
-    return PlainNumbers.name if domain.is_numeric else DawidSkene.name
+    """`aware-labels` for labels, `aware-numbers` for numbers."""
+    return PlainNumbers.name if domain.is_numeric else AwareLabels.name

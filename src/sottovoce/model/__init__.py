@@ -1,5 +1,6 @@
 """Value types of all packages: Domain, Reports, Policy, Result ...; frozen, validated, no I/O."""
 
+from sottovoce.model.agreement import Agreement, Estimate, PairAgreement
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray, occurs_twice
 from sottovoce.model.campaign import Campaign, Counts, State, Task, Terms, assigned
 from sottovoce.model.cells import NULL, Cells, Private, ReportCodes, Words
@@ -25,15 +26,17 @@ from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers
 from sottovoce.model.policy import Calibration, Policy, Promise, ShowDraw
 from sottovoce.model.reports import Reading, Repeats, Reports
 from sottovoce.model.result import Provenance, Result
+from sottovoce.model.signal import Signal
 from sottovoce.model.submission import Submission
 
 __all__ = [
-    "NULL", "WORDS", "Alphabet", "Calibration", "Campaign", "Candidate", "Cells", "Channel",
-    "Citation", "Claim", "CodedArray", "Codes", "Counts", "Credential", "Domain", "Evidence",
-    "FactorChannel", "FiniteChannel", "FloatArray", "Gold", "Grid", "Guarantee", "Keyholder",
-    "Kind", "Label", "LabelPart", "Listing", "Names", "NoisyChannel", "NumberPart", "Odds", "Part",
-    "PointChannel", "Policy", "Private", "Promise", "Provenance", "Reading", "Repeats",
-    "ReportCodes", "Reports", "Result", "Score", "SetChannel", "ShowDraw", "StartsArray", "State",
-    "Submission", "Task", "Terms", "Unit", "UnitName", "Words", "assigned", "check_credential",
-    "digest", "label_text", "labels_of", "numbers_of", "occurs_twice", "pseudonym",
+    "NULL", "WORDS", "Agreement", "Alphabet", "Calibration", "Campaign", "Candidate", "Cells",
+    "Channel", "Citation", "Claim", "CodedArray", "Codes", "Counts", "Credential", "Domain",
+    "Estimate", "Evidence", "FactorChannel", "FiniteChannel", "FloatArray", "Gold", "Grid",
+    "Guarantee", "Keyholder", "Kind", "Label", "LabelPart", "Listing", "Names", "NoisyChannel",
+    "NumberPart", "Odds", "PairAgreement", "Part", "PointChannel", "Policy", "Private", "Promise",
+    "Provenance", "Reading", "Repeats", "ReportCodes", "Reports", "Result", "Score", "SetChannel",
+    "ShowDraw", "Signal", "StartsArray", "State", "Submission", "Task", "Terms", "Unit", "UnitName",
+    "Words", "assigned", "check_credential", "digest", "label_text", "labels_of", "numbers_of",
+    "occurs_twice", "pseudonym",
 ]  # fmt: skip

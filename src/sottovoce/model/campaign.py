@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -36,18 +36,22 @@ class State(StrEnum):
 class Task:
     """One question with one truth: its name in tables, its text, and an optional image.
 
-    The text is plain: escape it for display.
+    The text is plain: escape it for display. `known` is the task's truth as text, if the requester
+    knows it; no worker ever sees it.
     """
 
     name: str
     text: str
     image: str | None = None
+    known: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_text("a task's name", self.name, LONGEST_NAME)
         check_text(f"the text of task {self.name[:40]!r}", self.text, LONGEST_TEXT)
         if self.image is not None:
             check_web_address(f"the image of task {self.name[:40]!r}", self.image)
+        if self.known is not None:
+            check_text(f"the known truth of task {self.name[:40]!r}", self.known, LONGEST_NAME)
 
 
 @dataclass(frozen=True, slots=True)

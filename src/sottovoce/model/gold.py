@@ -14,7 +14,7 @@ from sottovoce.model.display import Display, Displayed, first_rows
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Gold(Displayed):
-    """The right value of some tasks; for evaluation only.
+    """The right value of some tasks: for evaluation, or as known truths for inference.
 
     `tasks` are names, `truths` labels (compared as text) or floats (for numbers).
     """
@@ -41,7 +41,8 @@ class Score:
     """The score of truths against gold, with a 95 % bootstrap interval over tasks.
 
     `low` and `high` bound the accuracy for labels, the mean absolute error for numbers.
-    `tasks` gold tasks were scored, `unanswered` had no answer and were left out.
+    `tasks` gold tasks were scored. Left out are `unanswered` gold tasks without an answer, and
+    `known` ones whose truth the method knew.
     """
 
     tasks: int
@@ -51,6 +52,7 @@ class Score:
     accuracy: float | None = None
     mae: float | None = None
     rmse: float | None = None
+    known: int = 0
 
     def __str__(self) -> str:
         name, value = next(iter(self.as_dict().items()))
@@ -61,4 +63,5 @@ class Score:
     def as_dict(self) -> dict[str, float | int]:
         """All defined values, ready for JSON."""
         names = ("accuracy", "mae", "rmse", "low", "high", "tasks", "unanswered")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        values = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return values | ({"known": self.known} if self.known else {})

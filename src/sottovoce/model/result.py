@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -27,7 +28,10 @@ TableName: TypeAlias = Literal["truths", "posterior", "workers", "confusions"]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The origin of a result: enough to reproduce it."""
+    """The origin of a result: enough to reproduce it.
+
+    `known` is how many known truths the method learnt from, `calibration` what they changed.
+    """
 
     method: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -35,6 +39,8 @@ class Provenance:
     reading: Reading | None = None
     policy_hash: str | None = None
     simulated: bool = False
+    known: int = 0
+    calibration: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,8 +51,10 @@ class Result(Displayed):
     chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
     and `standard_error` is their standard error. The method defines `weights`.
     `confusions[worker, truth, answer]` is the probability of an answer given the truth.
-    `warnings` are sentences that say why the truths may be of little use. `log_scale` means that
-    the errors of numbers are symmetric in their logarithms (`interval`).
+    `known` marks the tasks whose truth was given; `nonconformity` holds the sorted scores of these
+    tasks, from which `prediction_sets` and `intervals` follow. `warnings` are sentences that say
+    why the truths may be of little use. `log_scale` means that the errors of numbers are symmetric
+    in their logarithms.
     """
 
     tasks: Names
@@ -63,6 +71,8 @@ class Result(Displayed):
     standard_error: FloatArray | None = None
     confusions: FloatArray | None = None
     prior: FloatArray | None = None
+    known: npt.NDArray[np.bool_] | None = None
+    nonconformity: FloatArray | None = None
     warnings: tuple[str, ...] = ()
     log_scale: bool = False
 
@@ -96,29 +106,57 @@ class Result(Displayed):
             return self.truths[:most]
         return _label_array(self.domain)[self.truths[:most]]
 
-    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """The ends of intervals that contain the truths, numbers, with probability `level`.
+    def prediction_sets(self, level: float = 0.95) -> npt.NDArray[np.bool_]:
+        """Sets of labels that contain the truth with probability `level`, as [task, label].
 
-        Errors are normal with the standard error, on a logarithmic scale if the method used one,
-        and intervals end where the domain does.
+        Conformal, from at least 10 known truths: a set has every label whose probability is at
+        least that of the truth in all but a share 1 - `level` of the known tasks, and the truth
+        itself. The level holds on average over tasks if the known tasks are a random sample of
+        them. n known truths give sets of all labels for a level above n / (n + 1).
+        """
+        if self.posterior is None:
+            raise UsageError("numbers have intervals(level), not sets of labels")
+        sets = 1 - self.posterior <= self._quantile(level)
+        sets[self.known] = False
+        sets[np.arange(len(sets)), self.truths] = True
+        return np.asarray(sets)
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Intervals that contain the truth with probability `level`, as [task, (low, high)].
+
+        Truths plus and minus a multiple of their standard errors: conformal with at least 10 known
+        truths (see `prediction_sets`), else the quantile of the normal distribution. They are
+        symmetric on a logarithmic scale if the method used one, and end where the domain does.
         """
         if self.standard_error is None:
-            raise UsageError("only truths that are numbers have intervals; labels have confidence")
-        if not 0 < level < 1:
-            raise UsageError(f"level must lie between 0 and 1, not {level:g}")
-        reach = NormalDist().inv_cdf((1 + level) / 2) * self.standard_error
+            raise UsageError("labels have prediction_sets(level), not intervals")
+        times = NormalDist().inv_cdf((1 + level) / 2) if 0 < level < 1 else math.nan
+        if self.nonconformity is not None or math.isnan(times):
+            times = self._quantile(level)
+        error = self.standard_error
+        width = np.multiply(times, error, out=np.zeros_like(error), where=error > 0)
+        low, high = self.domain.low, self.domain.high
         truths = np.asarray(self.truths, np.float64)
-        low, high = truths - reach, truths + reach
+        ends = [truths - width, truths + width]
         if self.log_scale:
-            factor = np.exp(reach / truths)
-            low, high = truths / factor, truths * factor
-        ends = self.domain.low, self.domain.high
-        return np.clip(low, *ends), np.clip(high, *ends)
+            with np.errstate(over="ignore"):  # an interval without an end
+                ends = [truths * np.exp(-width / truths), truths * np.exp(width / truths)]
+        return np.asarray(np.clip(np.stack(ends, axis=1), low, high))
+
+    def _quantile(self, level: float) -> float:
+        """The score that a share `level` of tasks stays below: the ⌈(n + 1) level⌉-th of n."""
+        if not 0 < level < 1:
+            raise UsageError(f"level must lie between 0 and 1, not {level!r}")
+        if self.nonconformity is None:
+            raise UsageError("sets need at least 10 known truths: pass known= to infer")
+        place = math.ceil((len(self.nonconformity) + 1) * level - 1e-9)
+        return math.inf if place > len(self.nonconformity) else float(self.nonconformity[place - 1])
 
     def table(self, name: TableName = "truths") -> dict[str, npt.NDArray[Any]]:
         """One of the result's tables as columns.
 
-        `truths`: task, truth, confidence or standard_error, answers; `posterior`: task and a
+        `truths`: task, truth, confidence or standard_error, answers, and with known truths known;
+        `posterior`: task and a
         column per label; `workers`: worker, weight; `confusions`: worker, truth, answer,
         probability.
         """
@@ -148,7 +186,8 @@ class Result(Displayed):
             columns["confidence"] = self.confidence
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
-        return {**columns, "answers": self.answers}
+        known = {} if self.known is None else {"known": self.known}
+        return {**columns, "answers": self.answers, **known}
 
     def _confusions(self, confusions: FloatArray) -> dict[str, npt.NDArray[Any]]:
         workers, labels, _ = confusions.shape

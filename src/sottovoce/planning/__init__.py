@@ -1,1 +1,1 @@
-"""Planning before a campaign: theorems, simulation, recommendation."""
+"""Planning before a campaign: simulation, recommendation."""

@@ -9,7 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from sottovoce.errors import UsageError
-from sottovoce.model import Domain, Policy, Task
+from sottovoce.model import Domain, Policy, Task, label_text
 from sottovoce.model.campaign import LONGEST_NAME, check_tasks
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import SEALED
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 TaskRows: TypeAlias = str | os.PathLike[str] | Iterable[Task | Mapping[str, Any] | str]
-"""A file of tasks, or rows: tasks, mappings with task, text and image, or only texts."""
+"""A file of tasks, or rows: tasks, mappings with task, text, image and known, or only texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,13 @@ def terms_document(question: str, **terms: Unpack[AskedTerms]) -> dict[str, Any]
 
 def task_documents(rows: TaskRows) -> list[dict[str, Any]]:
     """Tasks as JSON, checked; an error in a file names its row and column."""
-    return [
-        {"task": task.name, "text": task.text, **({"image": task.image} if task.image else {})}
-        for task in _tasks(rows)
-    ]
+    return [_document(task) for task in _tasks(rows)]
+
+
+def _document(task: Task) -> dict[str, Any]:
+    more = {"image": task.image, "known": task.known}
+    given = {name: text for name, text in more.items() if text is not None}
+    return {"task": task.name, "text": task.text, **given}
 
 
 def _tasks(rows: TaskRows) -> list[Task]:
@@ -106,11 +109,12 @@ def _task(row: Task | Mapping[str, Any] | str) -> Task:
         return row
     if isinstance(row, str):
         return Task(row, row)
-    if unknown := sorted(row.keys() - {"task", "text", "image"}):
-        raise UsageError(f"a task has task, text and image, not {unknown[0]!r}")
+    if unknown := sorted(row.keys() - {"task", "text", "image", "known"}):
+        raise UsageError(f"a task has task, text, image and known, not {unknown[0]!r}")
     if "task" not in row:
         raise UsageError("a task needs its name, as task")
-    return Task(row["task"], row.get("text") or row["task"], row.get("image"))
+    known = None if row.get("known") is None else label_text(row["known"])
+    return Task(row["task"], row.get("text") or row["task"], row.get("image"), known)
 
 
 def _promise(terms: AskedTerms) -> dict[str, Any]:

@@ -74,6 +74,7 @@ class TruthView(TypedDict):
     answers: int
     confidence: NotRequired[float | None]
     standard_error: NotRequired[float | None]
+    known: NotRequired[bool]
 
 
 class WorkerView(TypedDict):
@@ -101,6 +102,8 @@ class SummaryView(TypedDict):
     version: str
     warnings: list[str]
     problem: str | None
+    known: NotRequired[int]
+    calibration: NotRequired[str | None]
 
 
 class ResultsView(TypedDict):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model import Task
+from sottovoce.model import Task, label_text
 from sottovoce.model.campaign import MOST_TASKS
 from sottovoce.model.canonical_json import unique_fields
 from sottovoce.tables.input_file import BOM
@@ -156,7 +156,7 @@ def _parsed(text: str, file: str, number: int | None) -> Any:
         ) from None
 
 
-COLUMNS = ("task", "text", "image")
+COLUMNS = ("task", "text", "image", "known")
 MOST_BYTES = 64 << 20
 
 _ENDINGS: Mapping[str, TaskFormat] = {
@@ -285,9 +285,10 @@ def _task(row: Row, roles: dict[str, str], file: str) -> Task:
     name = cells["task"]
     text, image = cells.get("text", ""), cells.get("image", "").strip()
     try:
-        return Task(name, text if text.strip() else name, image or None)
+        known = cells.get("known", "").strip() or None
+        return Task(name, text if text.strip() else name, image or None, known)
     except UsageError as error:
-        column = _column_at_fault(name, text)
+        column = _column_at_fault(name, text, image)
         raise DataError(str(error), file=file, row=row.number, column=column) from None
 
 
@@ -299,13 +300,17 @@ def _cell(row: Row, role: str, name: str, file: str) -> str:
         return ""
     if role == "task" and type(value) is int:  # as a table of reports would have it
         return str(value)
+    if role == "known" and isinstance(value, int | float):
+        return label_text(value)
     raise DataError(f"the {role} must be a text", file=file, row=row.number, column=name[:40])
 
 
-def _column_at_fault(name: str, text: str) -> str:
-    for column, trial in (("task", (name, "x")), ("text", ("x", text or "x"))):
+def _column_at_fault(name: str, text: str, image: str) -> str:
+    trials: dict[str, tuple[Any, ...]]
+    trials = {"task": (name, "x"), "text": ("x", text or "x"), "image": ("x", "x", image or None)}
+    for column, trial in trials.items():
         try:
             Task(*trial)
         except UsageError:
             return column
-    return "image"
+    return "known"

@@ -248,7 +248,7 @@ def _csv_writer(write: Write, words: Sequence[Any] | None) -> Write:
 def _raw_cell(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace('"', '""') + '"' if _QUOTED.search(value) else value
-    return "" if value is None else repr(value)
+    return "" if value is None else _bare(value)
 
 
 def _safe_cell(value: Any) -> str:
@@ -273,7 +273,11 @@ def _json_objects(
 def _json_cell(value: Any) -> str:
     if isinstance(value, str):
         return encode_basestring(value)
-    return "null" if value is None else repr(value)
+    return "null" if value is None else _bare(value)
+
+
+def _bare(value: object) -> str:
+    return repr(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _write_parquet(kinds: Mapping[str, str], rows: Path, path: Path) -> None:

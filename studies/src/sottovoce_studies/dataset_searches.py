@@ -5,6 +5,7 @@ from __future__ import annotations
 from sottovoce import datasets
 from sottovoce.errors import DataError
 from sottovoce_studies.cells import Cell
+from sottovoce_studies.dataset_search import find
 
 __all__ = ["search"]
 
@@ -25,4 +26,4 @@ def searched(workers: int, tasks: int, names: tuple[str, ...]) -> str:
     """The outcome of a search among the named datasets, in a sentence."""
     if not names:
         return "no dataset is in the cache to search"
-    return str(datasets.find(workers=workers, tasks=tasks))
+    return str(find(workers=workers, tasks=tasks))

@@ -18,6 +18,7 @@ __all__ = [
     "Rulings",
     "Statement",
     "Verdict",
+    "explained",
     "ruling_on",
 ]
 
@@ -142,6 +143,16 @@ def ruling_on(statements: Sequence[Statement]) -> Ruling:
         return Ruling("holds")
     verdict: Verdict = "fails" if len(false) == len(statements) else "partly"
     return Ruling(verdict, f"false: {'; '.join(false)}")
+
+
+def explained(statements: Sequence[Statement], *more: str) -> str:
+    """Sentences for an explanation: each statement with its verdict and the number seen.
+
+    >>> explained([Statement("it never exceeds .5", False, "4.9")], "the rest is noise")
+    'It never exceeds .5 (fails): 4.9. The rest is noise.'
+    """
+    parts = [f"{each.text} ({each.ruling.verdict}): {each.ruling.reason}" for each in statements]
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in (*parts, *more))
 
 
 def _false(statements: Sequence[Statement]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.planning.theorems.weighted_vote import DeltaLaw
 from sottovoce_studies.p1.figure_1 import (
     LAWS,
     SHARES,
@@ -17,6 +16,7 @@ from sottovoce_studies.p1.figure_1 import (
     published_factor,
     sooner_small,
 )
+from sottovoce_studies.theorems.weighted_vote import DeltaLaw
 
 DRAWS = 20_000
 

@@ -43,6 +43,7 @@ def need(name: str) -> None:
         pytest.skip(f"needs the dataset {name} (SOTTOVOCE_DATA)")
 
 
+@pytest.mark.slow
 def test_all_workers_of_duchenne_are_named_if_the_assignments_are_known() -> None:
     need("duchenne")
     found = attacked_dataset("duchenne", "first", "assignments known")

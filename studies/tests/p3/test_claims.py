@@ -9,8 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sottovoce.planning.theorems.catalogue import THEOREMS
-from sottovoce.planning.theorems.gaussian_noise import (
+from sottovoce.privacy.random_variance import delta_limit, rate_published
+from sottovoce_studies.claims import CLAIMS
+from sottovoce_studies.theorems.catalogue import THEOREMS
+from sottovoce_studies.theorems.gaussian_noise import (
     noise_ceiling,
     noise_floor,
     published_alpha_bound,
@@ -22,8 +24,6 @@ from sottovoce.planning.theorems.gaussian_noise import (
     published_tradeoff_floor,
     range_probability,
 )
-from sottovoce.privacy.random_variance import delta_limit, rate_published
-from sottovoce_studies.claims import CLAIMS
 
 
 @cache

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.theorems.sparse_numbers import (
-    SparseSetting,
-    laplace_error,
-    null_response_error,
-)
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.contests import CONSTANT, Contest
 from sottovoce_studies.p4.crowds import AlikeCrowd, errors, factored_errors
 from sottovoce_studies.p4.examples import LP, MF, OURS, RR, Case, cases, formulas, judge
 from sottovoce_studies.p4.factorization import Factorization
 from sottovoce_studies.study import Outcome
+from sottovoce_studies.theorems.sparse_numbers import (
+    SparseSetting,
+    laplace_error,
+    null_response_error,
+)
 
 SETTING = SparseSetting(values=tuple(range(10)), truth=0, answered=0.1, epsilon=1, workers=2_000)
 

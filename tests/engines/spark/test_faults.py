@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from tests.contracts.large_engines import Case, compare, expected, parquet
 from tests.engines.spark.cluster import Cluster, spark_environment
 from tests.engines.spark.conftest import RUNNING, SMALL_SESSION
 
-from sottovoce import infer_into
+from sottovoce import Inferred, infer_into
 from sottovoce.engines.spark.table import open_table
 from sottovoce.inference.steps.votes import AnswersPerWorker
 from sottovoce.model import FloatArray, Part
@@ -79,6 +80,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_round(
     np.testing.assert_array_equal(sums, whole)
 
 
+@pytest.mark.slow  # the round above is the same in one pass
 def test_a_worker_is_killed_in_the_middle_of_a_run(
     cluster_session: SparkSession, source: Path, tmp_path: Path
 ) -> None:
@@ -94,6 +96,34 @@ def test_a_worker_is_killed_in_the_middle_of_a_run(
     compare(expected(CASE, source), found)
 
 
+class Interrupted(Exception):  # noqa: N818 - reads as the fact it states
+    """The end of a driver in the middle of its work."""
+
+
+def test_a_driver_that_ends_goes_on_where_it_was(
+    cluster_session: SparkSession, source: Path, tmp_path: Path
+) -> None:
+    def interrupted(passes: int) -> None:
+        if passes == 3:
+            raise Interrupted
+
+    def run(progress: Callable[[int], None] | None = None) -> Inferred:
+        return infer_into(
+            source, tmp_path / "out", engine="spark", session=cluster_session, progress=progress,
+            checkpoint=tmp_path / "kept", **CASE.options,
+        )  # fmt: skip
+
+    with pytest.raises(Interrupted):
+        run(interrupted)
+    kept = {path: path.stat().st_mtime_ns for path in _sums(tmp_path / "kept")}
+    assert len(kept) == 3
+    assert not (tmp_path / "out").exists()
+    compare(expected(CASE, source), run())
+    assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    assert len(_sums(tmp_path / "kept")) > len(kept)
+
+
+@pytest.mark.slow  # two drivers take most of a minute to start; the run above is the same in one
 def test_a_driver_that_is_killed_goes_on_where_it_was(
     cluster: Cluster, source: Path, tmp_path: Path
 ) -> None:

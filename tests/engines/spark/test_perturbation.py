@@ -162,6 +162,7 @@ class Held:
         return self.maker.reports(batches, tell)
 
 
+@pytest.mark.slow  # the only one here that needs a cluster, which takes a while to start
 def test_a_machine_that_is_killed_changes_nothing(
     cluster_session: SparkSession, answers: Path, whole: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

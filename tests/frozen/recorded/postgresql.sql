@@ -61,6 +61,7 @@ CREATE TABLE tasks (
 	name TEXT NOT NULL, 
 	text TEXT NOT NULL, 
 	image TEXT, 
+	known TEXT, 
 	PRIMARY KEY (campaign, place), 
 	FOREIGN KEY(campaign) REFERENCES campaigns (number) ON DELETE CASCADE
 );

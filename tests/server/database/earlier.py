@@ -9,6 +9,7 @@ from sqlalchemy import Connection, MetaData, insert, select, text
 from tests.server.database.filled_database import Sent, fill
 
 from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.postgresql import add_partition
 from sottovoce.server.database.schema import METADATA
 from sottovoce.server.database.schema_version import VERSION_TABLE, migrate, schema_change
 
@@ -26,6 +27,9 @@ def make_earlier(database: Database, revision: str, folder: Path) -> tuple[str, 
     with schema_change(database) as connection, current.reading() as source:
         migrate(connection, revision)
         for table in earlier_tables(connection):
+            if table.name == "reports" and revision >= "0005":  # partitioned, on PostgreSQL
+                for number in connection.execute(select(METADATA.tables["campaigns"].c.number)):
+                    add_partition(connection, number[0])
             names = [column.name for column in table.columns]
             rows = source.execute(select(*(METADATA.tables[table.name].c[name] for name in names)))
             if found := [dict(row._mapping) for row in rows]:

@@ -12,7 +12,7 @@ from tests.server.crowds import opened, report
 from tests.server.drafts import running
 from typer.testing import CliRunner
 
-from sottovoce import infer, read_policy
+from sottovoce import agreement, infer, read_policy
 from sottovoce.cli.app import app
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Unit
@@ -124,3 +124,16 @@ def test_the_command_line_says_the_same(on_sqlite: Service, tmp_path: Path) -> N
     read = [(row["worker"], float(row["weight"])) for row in table(weights)]
     assert [worker for worker, _ in read] == named["worker"]
     assert [weight for _, weight in read] == pytest.approx(named["weight"], rel=1e-9)
+
+
+def test_agreement_is_that_of_the_exported_reports(on_sqlite: Service, tmp_path: Path) -> None:
+    id, link = opened(on_sqlite, POLICIES["labels"](), TASKS)
+    report(on_sqlite, id, link, workers=30, seed=7)
+    infer_now(on_sqlite, id)
+    summary = truths_page(on_sqlite, id).summary
+    assert summary is not None
+    assert summary.alpha is not None
+    exported = agreement(
+        saved(on_sqlite, id, "reports.csv", tmp_path), columns={"answer": "report"}
+    )
+    assert summary.alpha[0] == pytest.approx(exported.alpha.value)

@@ -35,8 +35,8 @@ def create(
         Path,
         typer.Argument(
             metavar="TASKS",
-            help="Table with the column task and, optionally, text and image: CSV, TSV, JSONL or "
-            "JSON.",
+            help="Table with the column task and, optionally, text, image and known (the known "
+            "truth): CSV, TSV, JSONL or JSON.",
             show_default=False,
         ),
     ],

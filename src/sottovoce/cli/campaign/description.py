@@ -28,10 +28,11 @@ def summary_words(summary: SummaryView | None, waiting: int) -> str:
     if summary["problem"] is not None:
         return f"no truths: {summary['problem']}{later}"
     end = "converged" if summary["converged"] else "stopped at the round limit"
+    known = f", {plural(summary['known'], 'known truth')}" if summary.get("known") else ""
     settled = ", and further reports hardly change the truths" if summary["settled"] else ""
     return (
         f"{summary['method']}: {plural(summary['tasks'], 'task')}, "
-        f"{plural(summary['workers'], 'worker')}, {plural(summary['reports'], 'report')}, "
+        f"{plural(summary['workers'], 'worker')}, {plural(summary['reports'], 'report')}{known}, "
         f"{plural(summary['rounds'], 'round')}, {end}{settled}{later}"
     )
 

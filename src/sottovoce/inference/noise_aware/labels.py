@@ -1,4 +1,4 @@
-"""Labels through their channel: one accuracy or a confusion matrix per worker, by evidence."""
+"""Labels, clean or through their channel: the default for labels."""
 
 from __future__ import annotations
 
@@ -8,33 +8,38 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
+from sottovoce.inference.aggregator import (
+    LABELS,
+    Settled,
+    check_known,
+    check_parameters,
+    label_result,
+)
+from sottovoce.inference.noise_aware.hierarchical import Hierarchy, channel_law, fit_hierarchy
 from sottovoce.inference.noise_aware.variational_em import (
     CoinFit,
     CoinStates,
-    ConfusionFit,
     coin_states,
     fit_coins,
-    fit_confusions,
     sets_of,
 )
+from sottovoce.inference.signal import named_labels, signal
 from sottovoce.inference.steps.label_sets import Sets
-from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel
+from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel, Signal
 from sottovoce.seams import Engine
 
 EVEN, FEWEST = 1.0, 200.0
 """Pseudo-tasks per label that keep class shares near even: a multiple of tasks, and a minimum."""
-SKEWED = 0.1
-"""With confusions they count as this many times the tasks, around the fitted shares: with even
-ones, a common label would be explained as a confusion of all workers."""
-PERSONAL, COMMON = 2.0, 32.0
-"""The number of answers per truth that the crowd's confusion counts as, over labels."""
-NEEDED = 2.0
-"""From this gain in evidence per worker on, workers' own confusions are preferred."""
 MOST_LABELS, MOST_SYMBOLS = 10, 1024
-"""Above these sizes, a worker's reports cannot determine a confusion matrix."""
+"""Above these sizes, a worker's noisy reports cannot determine a confusion matrix."""
+MOST_CLEAN_LABELS, MOST_CELLS = 64, 50_000_000
+"""The same for clean answers, and for the table of all workers."""
 RIGHT = 0.7
 """The crowd's accuracy above chance, before any report."""
+STRENGTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 25.0)
+"""Possible signals, as multiples of that of workers who are right 0.1 above chance."""
+NO_SIGNAL = 3.0
+"""The odds, before any report, that a table that could show a signal has none."""
 
 
 class CoinModel(NamedTuple):
@@ -46,68 +51,68 @@ class CoinModel(NamedTuple):
 
 
 class LearntLabels(NamedTuple):
-    """Both fitted models, and the weight of the second."""
+    """The fitted model, and how far the reports agree more than chance."""
 
-    coins: CoinModel
-    personal: ConfusionFit | None
-    share: float
+    model: Hierarchy | CoinModel
+    signal: Signal
 
     def among(self, workers: Codes, count: int) -> LearntLabels:
         """The same for a subset of the workers."""
-        coins, personal = self.coins, self.personal
-        states = coins.fit.states[workers]
-        if personal is not None:
-            personal = personal._replace(confusions=personal.confusions[workers])
-        return self._replace(
-            coins=coins._replace(fit=coins.fit._replace(states=states)), personal=personal
-        )
+        model = self.model
+        if isinstance(model, Hierarchy):
+            return self._replace(model=replace(model, confusions=model.confusions[workers]))
+        fit = model.fit._replace(states=model.fit.states[workers])
+        return self._replace(model=model._replace(fit=fit))
 
 
 @dataclass(frozen=True, slots=True)
 class AwareLabels:
-    """Truths from randomised labels, with the randomiser in the likelihood.
+    """Truths from labels, clean or randomised; the randomiser is part of the likelihood.
 
         P(report | truth, worker) = Σ over answers of P(report | answer) P(answer | truth, worker)
 
-    Two models of P(answer | truth, worker) are fitted by variational EM. **One coin**: a worker is
-    right with one probability, which has a grid of values (`one_coin`). **Confusion**: a worker has
-    a confusion matrix, shrunk towards the crowd's (`confusion`). The second counts as far as
-    reports show that workers differ in how they confuse labels: its share of the posterior is
+    A clean answer is its own report. P(answer | truth, worker) is a **confusion matrix** for every
+    worker, shrunk towards the crowd's, which is learnt; and a task may be **torn** between two
+    labels, so that agreement on it does not count as certainty (`hierarchical`). With more than ten
+    labels under noise, many kinds of sets, or a private probability that each worker keeps
+    (two-layer), a worker is right with **one probability**, which has a grid of values
+    (`variational_em`).
 
-        1 / (1 + exp(-2 (gain - 2))),   gain = (bound of personal confusions - the better bound of
-                                                one coin and of confusions the crowd shares) / m
+    Reports that agree no more than chance are no evidence: the posterior is
 
-    A bias of the whole crowd towards a label is not such evidence: it cannot be distinguished from
-    a label being common, and a vote is then safer than a confusion matrix. For the same reason
-    class shares are kept near even. With more than ten labels, many kinds of sets, or a private
-    probability that each worker keeps (two-layer), only the one-coin model is used.
+        w · posterior of the model + (1 − w) · shares of labels
 
-    `confidence` is the posterior of the chosen label; if reports carry no information it is the
-    prior's. A worker's weight is its expected accuracy. `participation`, if it is private, is the
-    public share of cells that are answered; 0 estimates it for each worker from its reports.
+    where w is the probability that the reports carry a signal, and the result says so (`signal`).
+
+    `confidence` is the posterior of the chosen label. A worker's weight is its expected accuracy.
+    `known[task]` is the truth of a task, or −1. `participation`, if it is private, is the public
+    share of cells that are answered; 0 estimates it for each worker from its reports.
     """
 
-    channel: SetChannel = field(repr=False)
-    domain: Domain = field(repr=False)
+    channel: SetChannel | None = field(default=None, repr=False)
+    domain: Domain | None = field(default=None, repr=False)
     max_rounds: int = 100
     tolerance: float = 1e-5
     model: Literal["auto", "one-coin", "confusion"] = "auto"
     participation: float = 0.0
+    known: Codes | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "aware-labels"
     takes: ClassVar[frozenset[Kind]] = LABELS
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        if not 0 <= self.participation <= 1:
+            raise UsageError(f"participation must be from 0 to 1, not {self.participation:g}")
+        if self.channel is None:
+            return
         if not isinstance(self.channel, SetChannel):
             raise UsageError(
                 "aware-labels reads sets of labels, and these reports are of another kind"
             )
-        if self.channel.labels != self.domain.size:
+        if self.domain is None or self.channel.labels != self.domain.size:
             raise UsageError("the channel and the domain have different numbers of labels")
-        if not 0 <= self.participation <= 1:
-            raise UsageError(f"participation must be from 0 to 1, not {self.participation:g}")
-        if self.model == "confusion" and not self._fits_confusions():
+        if self.model == "confusion" and not self._fits_confusions(1, self.channel.labels):
             raise UsageError(
                 f"confusions need at most {MOST_LABELS} labels, {MOST_SYMBOLS:,} kinds of reports "
                 "and no private draw: use the one-coin model"
@@ -117,71 +122,71 @@ class AwareLabels:
         return self.tell(engine, self.learn(engine))
 
     def learn(self, engine: Engine) -> LearntLabels:
-        if len(engine.domain.labels) != self.channel.symbols:
+        if self.channel and len(engine.domain.labels) != self.channel.symbols:
             raise UsageError("the table does not hold the channel's symbols")
-        coins = self._coins(engine)
-        if self.model == "one-coin" or not self._fits_confusions():
-            return LearntLabels(coins, None, 0.0)
-        personal, share = self._confusions(engine, coins)
-        return LearntLabels(coins, personal, 1.0 if self.model == "confusion" else share)
+        check_known(self.known, engine, self._domain(engine).size)
+        found = signal(engine, self.channel)
+        labels = self._domain(engine).size
+        if self.model != "one-coin" and self._fits_confusions(len(engine.workers), labels):
+            return LearntLabels(self._hierarchy(engine), found)
+        if self.known is not None:
+            raise UsageError("the one-coin model does not learn from known truths: use dawid-skene")
+        return LearntLabels(self._coins(engine), found)
 
-    def _fits_confusions(self) -> bool:
+    def _domain(self, engine: Engine) -> Domain:
+        return self.domain or engine.domain
+
+    def _fits_confusions(self, workers: int, labels: int) -> bool:
         channel = self.channel
-        small = channel.labels <= MOST_LABELS and channel.symbols <= MOST_SYMBOLS
+        if channel is None:
+            return labels <= MOST_CLEAN_LABELS and workers * labels**2 <= MOST_CELLS
+        small = labels <= MOST_LABELS and channel.symbols <= MOST_SYMBOLS
+        small = small and workers * channel.symbols * labels <= MOST_CELLS
         return small and len(channel.prior) == 1
 
     def _coins(self, engine: Engine) -> CoinModel:
-        sets = sets_of(self.channel)
-        states = coin_states(self.channel, sets, self.participation)
-        concentration = np.full(self.channel.labels, self._held(engine))
+        channel = self.channel or _identity(engine.domain.size)
+        sets = sets_of(channel)
+        states = coin_states(channel, sets, self.participation)
+        held = max(EVEN * engine.task_count, FEWEST)
         fit = fit_coins(
             engine,
             states,
             sets,
-            concentration,
+            np.full(channel.labels, held),
             max_rounds=self.max_rounds,
             tolerance=self.tolerance,
         )
         return CoinModel(fit, states, sets)
 
-    def _confusions(self, engine: Engine, coins: CoinModel) -> tuple[ConfusionFit, float]:
-        """Workers' own confusions, and their share of the posterior."""
-        shares = self._skewed(engine, coins)
-        personal, common = (
-            fit_confusions(
-                engine,
-                self.channel.matrix(),
-                shares,
-                self._first(coins),
-                strength * self.channel.labels,
-                max_rounds=self.max_rounds,
-                tolerance=self.tolerance,
-            )
-            for strength in (PERSONAL, COMMON)
+    def _hierarchy(self, engine: Engine) -> Hierarchy:
+        domain = self._domain(engine)
+        law = channel_law(
+            self._matrix(domain), named_labels(domain.size, self.channel), domain.size
         )
-        gain = (personal.bound - max(common.bound, coins.fit.bound)) / len(engine.workers)
-        return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
+        return fit_hierarchy(
+            engine,
+            law,
+            self._first(engine, domain),
+            known=self.known,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+        )
 
-    def _skewed(self, engine: Engine, coins: CoinModel) -> FloatArray:
-        """Class shares that follow the one-coin truths more freely."""
-        tasks = coins.fit.classes - self._held(engine)
-        loose = tasks + SKEWED * engine.task_count
-        return np.asarray(loose / loose.sum())
+    def _matrix(self, domain: Domain) -> FloatArray:
+        matrix = np.eye(domain.size) if self.channel is None else self.channel.matrix()
+        return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
-    def _held(self, engine: Engine) -> float:
-        """The number of pseudo-tasks of each label that are added to the observed ones."""
-        return max(EVEN * engine.task_count, FEWEST)
-
-    def _first(self, coins: CoinModel) -> FloatArray:
+    def _first(self, engine: Engine, domain: Domain) -> FloatArray:
         """The crowd's confusion before any report: mostly diagonal; for ordinal labels, near it."""
-        labels = self.channel.labels
+        labels = domain.size
         apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels)))
-        spread = np.exp(-apart) if self.domain.kind is Kind.ORDINAL else np.ones_like(apart, float)
+        spread = np.exp(-apart) if domain.kind is Kind.ORDINAL else np.ones_like(apart, float)
         spread = spread / spread.sum(axis=1, keepdims=True)
         first: FloatArray = RIGHT * np.eye(labels) + (1 - RIGHT) * spread
-        if not self.channel.hides_participation:
+        if self.channel is None or not self.channel.hides_participation:
             return first
-        rate = self._rate(coins)
+        rate = self.participation or self._rate(self._coins(engine))
         return np.hstack([rate * first, np.full((labels, 1), 1 - rate)])
 
     def _rate(self, coins: CoinModel) -> float:
@@ -190,38 +195,61 @@ class AwareLabels:
         return float(np.clip(weights @ coins.states.participation, 0.01, 0.99))
 
     def tell(self, engine: Engine, learnt: LearntLabels) -> Result:
-        coins, personal, share = learnt
-        posterior = coins.fit.posterior(engine, coins.states, coins.sets)
-        accuracy = coins.fit.states @ coins.states.accuracy
-        shares, rounds = coins.fit.shares(), coins.fit.rounds
-        converged, confusions = coins.fit.converged, None
-        if personal is not None:
-            own = personal.posterior(engine, self.channel.matrix(), shares)
-            posterior = share * own + (1 - share) * posterior
-            confusions = share * self._answered(personal.means())
-            confusions = confusions + (1 - share) * _coin_confusions(accuracy, len(shares))
+        model, found = learnt
+        domain = self._domain(engine)
+        if isinstance(model, Hierarchy):
+            posterior = model.posterior(engine, self._matrix(domain), self.known)
+            confusions = _answered(model.confusions, domain.size)
+            shares, first = model.shares, model.first
             accuracy = np.einsum("t,wtt->w", shares, confusions)
-            rounds, converged = rounds + personal.rounds, converged and personal.converged
-        result = label_result(
+            settled = Settled(accuracy, model.rounds, model.converged)
+        else:
+            posterior = model.fit.posterior(engine, model.states, model.sets)
+            confusions, shares, first = None, model.fit.shares(), model.fit.shares()
+            accuracy = model.fit.states @ model.states.accuracy
+            settled = Settled(accuracy, model.fit.rounds, model.fit.converged)
+        weight = signal_weight(found)
+        mixed = weight * posterior + (1 - weight) * first
+        if self.known is not None:
+            mixed = np.where((self.known >= 0)[:, np.newaxis], posterior, mixed)
+        warning = found.warning()
+        return label_result(
             self,
             engine,
-            posterior,
-            Settled(accuracy, rounds, converged),
+            mixed,
+            settled,
             confusions=confusions,
             prior=shares,
-            domain=self.domain,
+            domain=domain,
+            warnings=(warning,) if warning else (),
         )
-        chosen = {**result.provenance.parameters, "confusion_share": round(share, 4)}
-        return replace(result, provenance=replace(result.provenance, parameters=chosen))
-
-    def _answered(self, confusions: FloatArray) -> FloatArray:
-        """Confusions among given answers, without NULL."""
-        given = confusions[:, :, : self.channel.labels]
-        return np.asarray(given / given.sum(axis=2, keepdims=True))
 
 
-def _coin_confusions(accuracy: FloatArray, labels: int) -> FloatArray:
-    wrong = (1 - accuracy) / max(labels - 1, 1)
-    spread = np.broadcast_to(wrong[:, None, None], (len(accuracy), labels, labels)).copy()
-    spread[:, np.arange(labels), np.arange(labels)] = accuracy[:, None]
-    return spread
+def signal_weight(found: Signal) -> float:
+    """The probability that reports carry a signal, given how far they agree more than chance.
+
+    A table in which nothing could show, because tasks have one answer each, keeps a weight of 1.
+
+    >>> round(signal_weight(Signal(z=0.0, tasks=300, pairs=900, detectable=1.2)), 2)
+    0.03
+    >>> signal_weight(Signal(z=0.0, tasks=0, pairs=0, detectable=0.0))
+    1.0
+    """
+    expected = np.array(STRENGTHS) * found.detectable
+    ratios = np.exp(np.clip(found.z * expected - expected**2 / 2, -700.0, 300.0))
+    odds = float(ratios.mean()) / NO_SIGNAL
+    telling = min(1.0, 9 * found.detectable / 4)
+    return 1 - telling / (1 + odds)
+
+
+def _answered(confusions: FloatArray, labels: int) -> FloatArray:
+    """Confusions among given answers, without NULL."""
+    given = confusions[:, :, :labels]
+    return np.asarray(given / given.sum(axis=2, keepdims=True))
+
+
+def _identity(labels: int) -> SetChannel:
+    """The channel of clean answers: each is its own report."""
+    members = np.arange(labels, dtype=np.int32)
+    one = np.ones(1)
+    return SetChannel(labels, np.arange(labels + 1), members, one, 0 * one, one, np.zeros(0, bool))

@@ -74,7 +74,7 @@ class SetCoins:
         part = labels_of(part)
         posterior, log_mass = _expected(part, self.odds, self.prior, self.sets)
         sums = SetCoinSums(np.zeros(self.shape), len(self.prior), self.sets.kinds)
-        rows, member = _members(part, self.sets)
+        rows, member = members_of(part, self.sets)
         place = _places(part, self.sets)[rows]
         agreement = grouped_sums(place, posterior[part.task[rows], member], self.odds.size)
         sums.agreement[:] = agreement.reshape(self.odds.shape)
@@ -151,7 +151,7 @@ def _places(part: LabelPart, sets: Sets) -> npt.NDArray[np.int64]:
     return worker.astype(np.int64) * sets.kinds + sets.kind[symbol.astype(np.int64)]
 
 
-def _members(part: LabelPart, sets: Sets) -> tuple[npt.NDArray[np.int64], Codes]:
+def members_of(part: LabelPart, sets: Sets) -> tuple[npt.NDArray[np.int64], Codes]:
     """Every label of every set, and the report of the part to which it belongs."""
     symbol = (part.report % part.labels).astype(np.int64)
     sizes = np.diff(sets.starts)[symbol]
@@ -165,7 +165,7 @@ def _expected(
     part: LabelPart, odds: FloatArray, prior: FloatArray, sets: Sets
 ) -> tuple[FloatArray, FloatArray]:
     """Each task's posterior and the logarithm of its mass, in log space."""
-    rows, member = _members(part, sets)
+    rows, member = members_of(part, sets)
     weight = np.log(odds).reshape(-1)[_places(part, sets)][rows]
     cells = part.task[rows].astype(np.int64) * len(prior) + member
     votes = grouped_sums(cells, weight, part.tasks * len(prior))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
-from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.model import Campaign, State, Task, Terms
+from sottovoce.api.known_truths import aligned, known_gold
+from sottovoce.errors import DataError, Reason, Refused, UsageError
+from sottovoce.model import Campaign, Policy, State, Task, Terms
 from sottovoce.model.campaign import check_tasks
 from sottovoce.server.campaigns.guarantees import computable, guarantees_of
 from sottovoce.server.database.campaigns import (
     Stored,
     add_campaign,
     change_campaign,
+    known_truths,
     set_tasks,
     tasks_at,
     the_campaign,
@@ -27,6 +29,7 @@ from sottovoce.server.service import Service
 def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = None) -> Campaign:
     """Create a campaign, which accepts no reports yet. Its tasks may be added later."""
     _check(terms, tasks)
+    check_known(terms.policy, tasks or ())
     id = new_id()
 
     def work(connection: Connection) -> Campaign:
@@ -43,6 +46,7 @@ def change_draft(
 ) -> Campaign:
     """Change the terms of a draft; its tasks stay unless new ones are given."""
     _check(terms, tasks)
+    check_known(terms.policy, tasks or ())
 
     def work(connection: Connection) -> Campaign:
         stored = _draft(connection, id)
@@ -61,11 +65,40 @@ def change_tasks(service: Service, id: str, tasks: Sequence[Task]) -> None:
 
 
 def list_tasks(service: Service, id: str, offset: int, limit: int) -> tuple[list[Task], int]:
-    """Up to `limit` tasks of a campaign from a place on, and their total number."""
+    """Up to `limit` tasks of a campaign from a place on, and their total number.
+
+    For the requester: with known truths.
+    """
     with service.database.reading() as connection:
         stored = the_campaign(connection, id)
         places = range(stored.campaign.tasks)[offset : offset + limit]
-        return tasks_at(connection, stored.number, places), stored.campaign.tasks
+        return requesters_tasks(connection, stored.number, places), stored.campaign.tasks
+
+
+def requesters_tasks(connection: Connection, number: int, places: range) -> list[Task]:
+    """The tasks at these places, with known truths."""
+    known = known_truths(connection, number)
+    tasks = tasks_at(connection, number, places)
+    return [known.get(place, task) for place, task in zip(places, tasks, strict=True)]
+
+
+def check_known(policy: Policy, tasks: Iterable[Task]) -> None:
+    """Refuse known truths that are no answers, or of a sealed campaign."""
+    known = [task for task in tasks if task.known is not None]
+    if not known:
+        return
+    if policy.sealed:
+        raise Refused(
+            Reason.MALFORMED,
+            "a sealed campaign cannot learn from known truths, because single answers are never "
+            "opened; remove them",
+            field="tasks",
+        )
+    try:
+        gold = known_gold(known, policy.domain)
+        aligned(gold, gold.tasks, policy.domain)
+    except DataError as error:
+        raise Refused(Reason.MALFORMED, str(error), field="tasks") from None
 
 
 def _check(terms: Terms, tasks: Sequence[Task] | None) -> None:

@@ -21,9 +21,10 @@ from sottovoce.mechanisms.policies import mechanism_of, sealed_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes, label_text
 from sottovoce.seams import Mechanism
+from sottovoce.server.campaigns.drafts import requesters_tasks
 from sottovoce.server.campaigns.result_cache import CachedResult
 from sottovoce.server.campaigns.results import certainty_name, truth_columns, worker_columns
-from sottovoce.server.database.campaigns import Stored, task_names, tasks_at
+from sottovoce.server.database.campaigns import Stored, known_truths, task_names
 from sottovoce.server.database.results import find_result
 from sottovoce.server.database.sealed_campaigns import find_opened
 from sottovoce.server.database.stored_reports import (
@@ -36,7 +37,7 @@ from sottovoce.server.database.stored_reports import (
 from sottovoce.server.service import Service
 from sottovoce.tables.writers import Chunk
 
-TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
+TEXT, NUMBER, COUNT, MARK = "VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN"
 
 ANSWERED = "answered"
 
@@ -207,7 +208,7 @@ def crowdkit_table(connection: Connection, stored: Stored) -> ExportTable:
 
 
 def truths_table(service: Service, connection: Connection, stored: Stored) -> ExportTable:
-    """Task, truth, confidence or standard error, and answers; by the task's place."""
+    """Task, truth, confidence or standard error, answers, and known if any is; by place."""
     cached = _cached(service, connection, stored)
     policy = stored.campaign.terms.policy
     kind = NUMBER if cached.columns.is_numeric else label_column(policy.domain)[0]
@@ -220,7 +221,8 @@ def truths_table(service: Service, connection: Connection, stored: Stored) -> Ex
             yield task, label_texts(truth) if kind == TEXT else truth, *others
 
     names = ("task", stamped("truth", stored), certainty_name(cached), "answers")
-    return ExportTable(dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True)), total, chunks())
+    kinds = dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True))
+    return ExportTable(kinds | ({"known": MARK} if cached.known else {}), total, chunks())
 
 
 def workers_table(service: Service, connection: Connection, stored: Stored) -> ExportTable:
@@ -263,16 +265,19 @@ def totals_table(connection: Connection, stored: Stored) -> ExportTable:
 
 
 def tasks_table(connection: Connection, stored: Stored) -> ExportTable:
-    """Task, text and image, by place."""
+    """Task, text, image, and the known truth if there is one; by place."""
     total = stored.campaign.tasks
+    names = ["name", "text", "image"]
+    if known_truths(connection, stored.number):
+        names.append("known")
 
     def chunks() -> Iterator[Chunk]:
         for start in range(0, total, ROWS):
             places = range(start, min(start + ROWS, total))
-            tasks = tasks_at(connection, stored.number, places)
-            yield [t.name for t in tasks], [t.text for t in tasks], [t.image for t in tasks]
+            tasks = requesters_tasks(connection, stored.number, places)
+            yield [[getattr(task, name) for task in tasks] for name in names]
 
-    return ExportTable(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
+    return ExportTable(dict.fromkeys(("task", *names[1:]), TEXT), total, chunks())
 
 
 def _by_worker(connection: Connection, stored: Stored) -> Iterator[_SortedRows]:

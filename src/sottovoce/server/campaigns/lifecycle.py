@@ -15,6 +15,7 @@ from sottovoce.errors import Reason, Refused, SottovoceError
 from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.model import Campaign, State
 from sottovoce.server.background_jobs import background_thread
+from sottovoce.server.campaigns.drafts import check_known
 from sottovoce.server.campaigns.webhooks import announce
 from sottovoce.server.database import campaigns as rows
 from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
@@ -48,6 +49,8 @@ def open_campaign(service: Service, id: str) -> Campaign:
         if stored.campaign.state is State.OPEN:
             return stored.campaign
         _check_opens(stored.campaign, today)
+        known = rows.known_truths(connection, stored.number).values()
+        check_known(stored.campaign.terms.policy, known)
         change_campaign(connection, stored.number, state=State.OPEN, opened_on=today)
         note_event(connection, "campaign.opened", today, id)
         return the_campaign(connection, id).campaign

@@ -159,6 +159,7 @@ def _inferred(campaign: Campaign, summary: Summary | None) -> str:
         return "No truths are inferred yet."
     tense = "were" if campaign.state is State.CLOSED else "are"
     rest = "" if summary.converged else ", without convergence"
+    taught = f" and {_count(summary.known, 'known truth')}" if summary.known else ""
     used = (
         f"the opened totals of {_count(summary.workers, 'worker')}"
         if campaign.terms.policy.sealed
@@ -166,7 +167,7 @@ def _inferred(campaign: Campaign, summary: Summary | None) -> str:
     )
     return (
         f"Truths {tense} inferred by the method {summary.method} of Sottovoce {summary.version} "
-        f"from {used} in {_count(summary.rounds, 'round')}{rest}."
+        f"from {used}{taught} in {_count(summary.rounds, 'round')}{rest}."
     )
 
 
@@ -229,6 +230,7 @@ def _facts(campaign: Campaign, kept: KeptGuarantees, summary: Summary | None) ->
         ("guarantee per worker", _held(kept.per_worker)),
         ("assumptions", "; ".join(kept.per_worker.assumptions)),
         ("policy hash", policy.hash),
+        ("known truths", summary and summary.known and f"{summary.known:,}; {summary.calibration}"),
         ("method", summary and f"{summary.method}, Sottovoce {summary.version}"),
         ("source", release_of(policy).citation.reference),
     )

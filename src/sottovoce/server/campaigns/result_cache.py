@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from sottovoce.server.database.campaigns import Stored, task_names
+from sottovoce.server.database.campaigns import Stored, known_truths, task_names
 from sottovoce.server.database.results import Columns, StoredResult, find_content
 
 LIMIT = 256 << 20
@@ -20,11 +20,12 @@ LIMIT = 256 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CachedResult:
-    """A result's columns and the names of the campaign's tasks, by place."""
+    """A result's columns, the names of the campaign's tasks by place, and the known ones."""
 
     age: tuple[int, int]
     columns: Columns
     names: tuple[str, ...]
+    known: frozenset[int]
     least_sure: npt.NDArray[np.intp] = field(repr=False)
     """The rows of `columns` by certainty, the least certain first."""
     derived: dict[str, object] = field(default_factory=dict, repr=False)
@@ -71,4 +72,5 @@ def _unpacked(
     columns = find_content(connection, number) or Columns.none()
     # A standard error grows with uncertainty, a confidence falls.
     doubt = columns.certainty if columns.is_numeric else -columns.certainty
-    return CachedResult(found.age, columns, names, np.argsort(-doubt, kind="stable"))
+    known = frozenset(known_truths(connection, number))
+    return CachedResult(found.age, columns, names, known, np.argsort(-doubt, kind="stable"))

@@ -87,17 +87,23 @@ def workers_page(service: Service, id: str, offset: int = 0, limit: int = 1000) 
 def truth_columns(
     cached: CachedResult, policy: Policy, rows: npt.NDArray[np.intp]
 ) -> dict[str, list[Any]]:
-    """Some truths as columns: task, truth, confidence or standard error, answers."""
+    """Some truths as columns: task, truth, confidence or standard error, answers.
+
+    If truths of the campaign are known, `known` says which.
+    """
     columns = cached.columns
     names, labels = cached.names, policy.domain.labels
     truth: list[Label] = columns.truth[rows].tolist()
     if not columns.is_numeric:
         truth = [labels[int(code)] for code in truth]
+    places: list[int] = columns.place[rows].tolist()
+    known = {"known": [place in cached.known for place in places]} if cached.known else {}
     return {
-        "task": [names[place] for place in columns.place[rows].tolist()],
+        "task": [names[place] for place in places],
         "truth": truth,
         certainty_name(cached): _numbers(columns.certainty[rows]),
         "answers": columns.answers[rows].tolist(),
+        **known,
     }
 
 

@@ -114,8 +114,8 @@ def set_tasks(connection: Connection, number: int, given: Sequence[Task]) -> Non
     insert_many(
         connection,
         tasks,
-        ("campaign", "place", "name", "text", "image"),
-        ((number, place, t.name, t.text, t.image) for place, t in enumerate(given)),
+        ("campaign", "place", "name", "text", "image", "known"),
+        ((number, place, t.name, t.text, t.image, t.known) for place, t in enumerate(given)),
     )
     counted = update(campaigns).where(campaigns.c.number == number).values(tasks=len(given))
     connection.execute(counted)
@@ -127,8 +127,15 @@ def task_names(connection: Connection, number: int) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
+def known_truths(connection: Connection, number: int) -> dict[int, Task]:
+    """The tasks with a known truth, by place. For the requester and inference only."""
+    query = select(tasks).where(tasks.c.campaign == number, tasks.c.known.is_not(None))
+    rows = connection.execute(query.order_by(tasks.c.place))
+    return {row.place: Task(row.name, row.text, row.image, row.known) for row in rows}
+
+
 def tasks_at(connection: Connection, number: int, places: Iterable[int]) -> list[Task]:
-    """The tasks at these places, in order."""
+    """The tasks at these places, in order, as workers see them: without known truths."""
     wanted = sorted(places)
     found: list[Task] = []
     for start in range(0, len(wanted), 1000):

@@ -25,7 +25,9 @@ class Summary:
     if it does not model the noise), and `counted` how many the campaign counted. `checkpoint` is
     the number of reports of the result that later ones are compared with. `changed` is how much
     truths changed between the last two of these results, and `changed_since` the number of reports
-    of the earlier one. `warnings` are the result's; `problem` is why there are no truths.
+    of the earlier one. `alpha` is Krippendorff's alpha of the reports, with its interval.
+    `warnings` are the result's; `problem` is why there are no truths. `known` is how many known
+    truths inference used, and `calibration` what they changed.
     """
 
     reports: int
@@ -43,7 +45,10 @@ class Summary:
     changed: float | None = None
     changed_since: int = 0
     warnings: Sequence[str] = ()
+    alpha: tuple[float, float, float] | None = None
     problem: str | None = None
+    known: int = 0
+    calibration: str | None = None
 
     def text(self) -> str:
         """As it is stored."""

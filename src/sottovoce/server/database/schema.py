@@ -68,7 +68,9 @@ tasks = Table(
     Column("name", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("image", Text),
+    Column("known", Text),
 )
+"""`known` is the truth that the requester knows. Code for workers does not read it."""
 
 invites = Table(
     "invites",

@@ -12,11 +12,12 @@ from typing import Any
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
+from sottovoce.api.known_truths import known_gold
 from sottovoce.mechanisms.codes import code_type, names_of
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.server.child_process import Handler, answer_all
 from sottovoce.server.database import Database
-from sottovoce.server.database.campaigns import Stored, find_campaign, task_names
+from sottovoce.server.database.campaigns import Stored, find_campaign, known_truths, task_names
 from sottovoce.server.database.results import Columns, find_content, find_result
 from sottovoce.server.database.sealed_campaigns import find_opened
 from sottovoce.server.database.stored_reports import packed_after
@@ -71,7 +72,9 @@ class ReportCache:
                 self._keep(id, gathered)
                 return gathered
         names = names_of(task_names(connection, stored.number))
-        gathered = GatheredReports(names, counts.erasures)
+        known = list(known_truths(connection, stored.number).values())
+        gold = known_gold(known, stored.campaign.terms.policy.domain) if known else None
+        gathered = GatheredReports(names, counts.erasures, known=gold)
         self._add(connection, stored, gathered)
         self._keep(id, gathered)
         return gathered

@@ -15,7 +15,9 @@ import numpy.typing as npt
 
 from sottovoce.api.infer import infer
 from sottovoce.api.infer_opened import infer_opened, opened_under
+from sottovoce.api.known_truths import CannotLearn, aligned, clamped
 from sottovoce.errors import SottovoceError
+from sottovoce.inference.agreement import agreement_of
 from sottovoce.mechanisms.codes import names_of, report_table
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import (
@@ -23,6 +25,7 @@ from sottovoce.model import (
     Codes,
     Domain,
     FloatArray,
+    Gold,
     Grid,
     Names,
     Policy,
@@ -60,6 +63,7 @@ class GatheredReports:
     names: Names
     erasures: int
     sequence: int = 0
+    known: Gold | None = None
     pseudonyms: bytearray = field(default_factory=bytearray)
     _parts: list[PackedReports] = field(default_factory=list)
 
@@ -165,7 +169,7 @@ def _inferred(
         return replace(summary, problem=NOTHING_LEFT), Columns.none()
     reports, places = gathered.reports(policy)
     counted = replace(reports, reading=Reading("the campaign", len(reports)))
-    result = infer(counted, policy=policy)
+    result = _learnt(counted, policy, gathered.known)
     reading = result.provenance.reading
     summary = replace(
         summary,
@@ -176,8 +180,34 @@ def _inferred(
         converged=bool(result.converged),
         warnings=result.warnings,
         left_out=sum(reading.dropped.values()) if reading else 0,
+        known=result.provenance.known,
+        calibration=result.provenance.calibration,
+        alpha=_alpha(reports, policy),
     )
     return summary, _columns(result, reports, places, gathered)
+
+
+def _learnt(reports: Reports, policy: Policy, known: Gold | None) -> Result:
+    """Truths from the reports and the known truths of tasks that have reports."""
+    if known is None or not np.isin(known.tasks, reports.tasks).any():
+        return infer(reports, policy=policy)
+    try:
+        return infer(reports, policy=policy, known=known)
+    except CannotLearn:
+        result = infer(reports, policy=policy)
+        given = aligned(known, result.tasks, result.domain)
+        return clamped(result, given, "the method of this policy cannot learn from known truths")
+
+
+def _alpha(reports: Reports, policy: Policy) -> tuple[float, float, float] | None:
+    """Krippendorff's alpha of reports that can each be read by itself, with its interval."""
+    mechanism = mechanism_of(policy)
+    if not mechanism.is_plain or mechanism.hides_participation:
+        return None
+    found = agreement_of(mechanism.plain(reports, policy.domain)).alpha
+    if found.value is None or found.low is None or found.high is None:
+        return None
+    return found.value, found.low, found.high
 
 
 def _columns(result: Result, reports: Reports, places: Codes, gathered: GatheredReports) -> Columns:

@@ -30,6 +30,7 @@ from sottovoce.model.campaign import (
     MOST_TASKS,
     MOST_WORKERS,
 )
+from sottovoce.model.domain import label_text
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import MOST_ANSWERS
 from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy
@@ -59,7 +60,7 @@ Day = Annotated[date, BeforeValidator(_day), Field(examples=["2031-12-24"])]
 
 
 class TaskBody(Asked):
-    """A task: its name in tables, its text for workers, and an optional image."""
+    """A task: its name in tables, its text for workers, an optional image and known truth."""
 
     task: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["leaf-17"])
     text: str | None = Field(
@@ -72,14 +73,21 @@ class TaskBody(Asked):
         None, max_length=LONGEST_TEXT, examples=["https://images.example/leaf-17.jpg"]
     )
 
+    known: str | bool | int | float | None = Field(
+        None,
+        description="The truth, if it is known: inference uses it, and workers never see it.",
+        examples=["oak"],
+    )
+
     def made(self) -> Task:
         """The task, checked."""
-        return Task(self.task, self.text or self.task, self.image)
+        known = None if self.known is None else label_text(self.known)
+        return Task(self.task, self.text or self.task, self.image, known)
 
     @classmethod
     def of(cls, task: Task) -> Self:
         """A task in a response."""
-        return cls(task=task.name, text=task.text, image=task.image)
+        return cls(task=task.name, text=task.text, image=task.image, known=task.known)
 
 
 LIST_OF_TASKS: dict[str, Any] = {

@@ -12,11 +12,11 @@ import numpy as np
 from sottovoce.figures import Chart, Series
 from sottovoce.inference.weights import importance
 from sottovoce.model import FloatArray
-from sottovoce.planning.theorems.weighted_vote import DeltaLaw
 from sottovoce.planning.trials import trial_seed
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.rulings import Ruling, Rulings, Statement, ruling_on
 from sottovoce_studies.study import Outcome, Row, Size, Study, Work
+from sottovoce_studies.theorems.weighted_vote import DeltaLaw
 
 __all__ = [
     "LAWS",

@@ -15,7 +15,6 @@ import numpy as np
 
 from sottovoce.figures import Chart, Level, Series
 from sottovoce.model import WORDS, Domain, Unit
-from sottovoce.planning.theorems.weighted_vote import DeltaLaw
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT
@@ -24,6 +23,7 @@ from sottovoce_studies.p1.layers import two_layer
 from sottovoce_studies.paper_tables import curve, spread_by
 from sottovoce_studies.rulings import Rulings, Statement
 from sottovoce_studies.study import Outcome, Row, Size, Study, Work
+from sottovoce_studies.theorems.weighted_vote import DeltaLaw
 
 __all__ = ["STUDY", "Panel", "expected_change", "falls", "judge", "rises", "statement"]
 

@@ -18,7 +18,6 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference import LatentLabel
-from sottovoce.live.attack.transcript_attack import recover_labels
 from sottovoce.model import FloatArray, Reports, Result
 from sottovoce.model.reports import Repeats
 from sottovoce.securesum.em.contributor import contributor_of
@@ -27,6 +26,7 @@ from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce_studies.crowds import LabelCrowd
+from sottovoce_studies.p2.attack.transcript_attack import recover_labels
 from sottovoce_studies.p2.crowds import TableSource, against_theorem_1
 from sottovoce_studies.p2.real_transcripts import attacked_dataset, gold_answers
 

@@ -15,10 +15,10 @@ import numpy as np
 from sottovoce import datasets
 from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.errors import DataError
-from sottovoce.live.attack.transcript_attack import recover_labels
 from sottovoce.model import Reports
 from sottovoce.model.reports import Repeats
 from sottovoce.planning.trials import truths_by_task
+from sottovoce_studies.p2.attack.transcript_attack import recover_labels
 
 __all__ = ["MODELS", "ROWS", "attacked_dataset", "gold_answers", "real_rows"]
 

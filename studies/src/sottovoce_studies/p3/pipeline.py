@@ -19,11 +19,11 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result
 from sottovoce.planning.pipelines import P3_DELTA, Pipeline
-from sottovoce.planning.theorems.gaussian_noise import published_range
-from sottovoce.planning.theorems.statement import Published
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.privacy.random_variance import delta_finite, rate_published
 from sottovoce_studies.crowds import Source
+from sottovoce_studies.theorems.gaussian_noise import published_range
+from sottovoce_studies.theorems.statement import Published
 
 __all__ = [
     "BASELINES",

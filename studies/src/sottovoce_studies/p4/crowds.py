@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce import datasets
 from sottovoce.api.infer import infer
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.codes import answer_cells
@@ -25,6 +24,7 @@ from sottovoce.model import Domain, Reports
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce_studies.contests import CONSTANT, Contest, trial_of
 from sottovoce_studies.crowds import Dataset, Source
+from sottovoce_studies.dataset_search import find
 from sottovoce_studies.p4.factorization import Factorization
 
 __all__ = [
@@ -148,7 +148,7 @@ class Scored:
 
 def search_words(workers: int, tasks: int) -> str:
     """The result of a search for a dataset of these sizes in the cache."""
-    return str(datasets.find(workers=workers, tasks=tasks))
+    return str(find(workers=workers, tasks=tasks))
 
 
 def public() -> dict[str, Dataset]:

@@ -15,15 +15,6 @@ from sottovoce.figures import Chart, Level, Series
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.planning.pipelines import Pipeline, true_guarantee
-from sottovoce.planning.theorems.sparse_numbers import (
-    SparseSetting,
-    keep_probability,
-    laplace_error,
-    null_response_error,
-    published_factorization_error,
-    published_laplace_error,
-    published_null_response_error,
-)
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.choices import Choice, best
@@ -35,6 +26,15 @@ from sottovoce_studies.p4.sparse_trials import Method, policy_at
 from sottovoce_studies.paper_tables import compared_row, curve, printed
 from sottovoce_studies.rulings import Ruling, Rulings, Statement, Verdict, ruling_on
 from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Work
+from sottovoce_studies.theorems.sparse_numbers import (
+    SparseSetting,
+    keep_probability,
+    laplace_error,
+    null_response_error,
+    published_factorization_error,
+    published_laplace_error,
+    published_null_response_error,
+)
 
 __all__ = ["LP", "MF", "OURS", "RR", "STUDY", "Case", "cases", "formulas", "judge"]
 

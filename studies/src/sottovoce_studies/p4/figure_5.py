@@ -7,7 +7,6 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from sottovoce.planning.theorems.sparse_numbers import keep_probability
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.choices import Choice, best
 from sottovoce_studies.contests import CONSTANT
@@ -45,6 +44,7 @@ from sottovoce_studies.p4.sparse_trials import (
 from sottovoce_studies.paper_tables import printed
 from sottovoce_studies.rulings import Ruling, Rulings, Statement, Verdict, ruling_on
 from sottovoce_studies.study import Outcome, Row, Size, Study, Work
+from sottovoce_studies.theorems.sparse_numbers import keep_probability
 
 __all__ = ["ABSENT", "COMPARABLE", "STUDY", "Found", "judge", "statements"]
 

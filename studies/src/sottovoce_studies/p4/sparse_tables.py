@@ -15,7 +15,6 @@ from sottovoce.figures import Chart, Level, Role
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.pipelines import true_guarantee
-from sottovoce.planning.theorems.privacy_claims import published_factorization_privacy
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.choices import Choice, best
@@ -43,6 +42,7 @@ from sottovoce_studies.p4.sparse_trials import (
 from sottovoce_studies.paper_tables import curve
 from sottovoce_studies.rulings import Ruling, Statement
 from sottovoce_studies.study import Row, Size, Value
+from sottovoce_studies.theorems.privacy_claims import published_factorization_privacy
 
 __all__ = [
     "GRID_TEXT",

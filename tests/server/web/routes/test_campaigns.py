@@ -142,7 +142,7 @@ def test_html_goes_in_and_comes_out_as_text(server: Served) -> None:
     assert (shown.json()["title"], shown.json()["question"]) == (HTML, HTML)
     assert shown.headers["content-type"] == "application/json"
     listed = server.client.get(f"/campaigns/{id}/tasks").json()["tasks"]
-    assert listed == [{"task": HTML, "text": HTML, "image": None}]
+    assert listed == [{"task": HTML, "text": HTML, "image": None, "known": None}]
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

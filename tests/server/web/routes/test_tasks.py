@@ -44,8 +44,8 @@ def test_tasks_come_in_four_formats(server: Served, kind: str, content: bytes) -
     assert (taken.status_code, taken.json()) == (200, {"tasks": 2, "ignored": []})
     assert server.client.get(f"/campaigns/{id}/tasks").json() == {
         "tasks": [
-            {"task": "a", "text": "A?", "image": None},
-            {"task": "b", "text": "b", "image": None},
+            {"task": "a", "text": "A?", "image": None, "known": None},
+            {"task": "b", "text": "b", "image": None, "known": None},
         ],
         "total": 2,
     }

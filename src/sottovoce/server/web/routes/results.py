@@ -42,7 +42,13 @@ class SummaryBody(BaseModel):
     policy_hash: str
     version: str
     warnings: list[str] = Field(description="Why the truths may be of little use.")
+    alpha: tuple[float, float, float] | None = Field(
+        description="Krippendorff's alpha of the reports and its 95 % interval. Noise lowers it: "
+        "answers agree more. Null where reports cannot be compared."
+    )
     problem: str | None = Field(description="Why the latest reports have no truths.")
+    known: int = Field(description="How many known truths inference used.")
+    calibration: str | None = Field(description="How known truths changed confidence.")
 
 
 SUMMARY = tuple(SummaryBody.model_fields)
@@ -56,6 +62,9 @@ class TruthBody(BaseModel):
     confidence: float | None = None
     standard_error: float | None = None
     answers: int
+    known: bool | None = Field(
+        None, description="Whether the requester gave this truth; left out if it gave none."
+    )
 
 
 class TruthsBody(BaseModel):

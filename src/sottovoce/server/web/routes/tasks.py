@@ -65,8 +65,9 @@ async def put_tasks(
 ) -> TasksTakenBody:
     """Replace the tasks of a draft.
 
-    The body is a table with the columns task, text and image, of which task is required, as CSV,
-    TSV, JSON lines or a JSON list. An error names its row and column, and changes nothing.
+    The body is a table with the columns task, text, image and known, of which task is required, as
+    CSV, TSV, JSON lines or a JSON list. An error names its row and column, and changes nothing.
+    Known truths are checked against the answers when the campaign opens.
     """
     kind = kind_of(request)
     if kind not in FORMATS:

@@ -73,7 +73,10 @@ function progressOf(overview, state) {
   }
   if (more && state === "open") lines.push(el("p", { class: "forecast", text: more.words }));
   if (summary?.problem) lines.push(el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }));
-  else if (summary) lines.push(el("p", { text: convergence(overview) }));
+  else if (summary) {
+    lines.push(el("p", { text: convergence(overview) }));
+    if (summary.alpha) lines.push(el("p", { class: "hint", text: agreementWords(summary.alpha) }));
+  }
   else if (waiting === 0) lines.push(el("p", { text: NOTHING_YET[state] }));
   for (const text of summary?.warnings ?? []) lines.push(el("p", { class: "notice bad", text: `Warning: ${text}.` }));
   return lines;
@@ -96,6 +99,12 @@ function convergence({ summary, changed, certainty }) {
   const rest = summary.converged ? "converged after" : "was stopped after";
   const left = summary.left_out ? ` It could not use ${counted(summary.left_out, "report")}.` : "";
   return `${steady}${news} The method, ${summary.method}, ${rest} ${counted(summary.rounds, "round")}.${left}`;
+}
+
+/** @param {[number, number, number]} alpha The value and its interval. */
+function agreementWords([value, low, high]) {
+  const [shown, from, to] = [value, low, high].map((part) => part.toFixed(2));
+  return `Agreement of the randomised reports: Krippendorff’s alpha ${shown}, 95 % interval ${from} to ${to}. Noise lowers it: the answers agree more than the reports.`;
 }
 
 /** @param {{share: number, since: number}} changed @param {boolean} isNumeric */

@@ -185,7 +185,7 @@ function truthRow(truth, state, text, hidden) {
     el("td", { class: "truth", text: truthText(truth, state) }),
     state.campaign.domain.kind === "numeric" ? spread(truth, state) : el("td", {}, confidence(truth, state)),
     hidden ? null : el("td", { class: "amount", text: whole(truth.answers) }),
-    el("td", {}, el("span", { class: isOpen ? "tag open" : "tag", text: isOpen ? "Open" : "Settled" })),
+    el("td", {}, el("span", { class: isOpen ? "tag open" : "tag", text: truth.known ? "Known" : isOpen ? "Open" : "Settled" })),
   );
 }
 

@@ -7,7 +7,7 @@ import { ask } from "../requester/requests.js";
 /** @import { Card } from "../requester/keyholder-cards.js" */
 /** @import { Campaign, Overview } from "../requester/types.js" */
 
-/** @typedef {{task: string, text?: string | null, image?: string | null}} Task */
+/** @typedef {{task: string, text?: string | null, image?: string | null, known?: string | number | boolean | null}} Task */
 /** @typedef {"tasks" | "answers" | "privacy" | "review"} Step */
 /** @typedef {{count: number, first: Task[], read: string[], ignored: string[], from: string}} Tasks */
 
@@ -123,6 +123,7 @@ export async function tasksOf(id, ignored, from) {
   const read = ["task"];
   if (tasks.some(({ task, text }) => text && text !== task)) read.push("text");
   if (tasks.some(({ image }) => image)) read.push("image");
+  if (tasks.some(({ known }) => known)) read.push("known");
   return { count: total, first: tasks.slice(0, 5), read, ignored, from };
 }
 

@@ -79,7 +79,7 @@ function choosing(draft, changed, give) {
   const file = el("input", { type: "file", class: "unseen", id: "file", accept: ".csv,.tsv,.jsonl,.ndjson,.json,.txt", "aria-describedby": "file-error file-hint" });
   const error = el("p", { class: "error", id: "file-error", role: "alert" });
   const pasted = field("Or paste them", el("textarea", { rows: 6, spellcheck: "false" }, draft.pasted),
-    "One task per line, or a table with the header row task, text, image.");
+    "One task per line, or a table with the header row task, text, image, known.");
   const use = el("button", { type: "button", class: "quiet", text: "Use these lines" });
   const working = async (/** @type {() => Promise<Table>} */ table, /** @type {(words: string) => void} */ say) => {
     if (drop.classList.contains("working")) return; // one table at a time
@@ -101,7 +101,7 @@ function choosing(draft, changed, give) {
   const drop = el("label", { class: "drop", for: "file" },
     file,
     el("span", { class: "drop-title" }, el("span", { class: "as-link", text: "Choose a file" }), el("span", { class: "only-fine", text: " or drop it here" })),
-    el("span", { class: "hint", id: "file-hint", text: "CSV, TSV, JSON or JSON lines. Column “task” is the task’s name, “text” is what workers read, “image” is a web address." }),
+    el("span", { class: "hint", id: "file-hint", text: "CSV, TSV, JSON or JSON lines. Column “task” is the task’s name, “text” is what workers read, “image” is a web address, “known” is the truth if you know it (workers never see it)." }),
   );
   file.addEventListener("change", () => readFile(file.files?.[0]));
   for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => over(event, drop, true));

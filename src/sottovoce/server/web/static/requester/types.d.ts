@@ -11,7 +11,6 @@ export interface Guarantee {
   per_answer: Held;
   per_worker: Held;
   odds: string | null;
-  warning: string | null;
 }
 
 export interface Policy {
@@ -49,6 +48,7 @@ export interface Summary {
   settled: boolean;
   reports: number;
   left_out: number;
+  alpha: [number, number, number] | null;
   tasks: number;
   warnings: string[];
   problem: string | null;
@@ -132,6 +132,7 @@ export interface Truth {
   confidence?: number | null;
   standard_error?: number | null;
   answers: number;
+  known?: boolean;
 }
 
 export interface Worker {

@@ -1,0 +1,200 @@
+"""Confusion matrices that shrink towards the crowd's, and tasks torn between two labels.
+
+An answer is read through its channel; a clean answer passes through the identity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its parts are imported on first use
+
+from sottovoce.inference.steps.arithmetic import steady
+from sottovoce.inference.steps.confusions import Confusions, ConfusionSums, Posteriors
+from sottovoce.inference.steps.label_sets import Sets
+from sottovoce.inference.steps.votes import LabelCounts
+from sottovoce.model import Codes, FloatArray
+from sottovoce.seams import Engine
+
+SHRINKAGE = 5.0
+"""The number of a worker's answers to one label that the crowd's confusion counts as."""
+POOLED = 10.0
+"""The number of answers to one label that the first guess of the crowd's confusion counts as."""
+EVEN, EVEN_IF_NOISY = 0.02, 0.3
+"""The first shares of labels count as this part of the tasks, and as more if reports are noisy."""
+BIAS = 0.14
+"""How far the crowd's habits move a label's share of answers: smaller deviations are not skew."""
+TYPICAL = 0.05
+"""The crowd's accuracy, above half-way from chance to certainty, before any report."""
+TORN, TORN_IN_THE_END = 0.2, 0.8
+"""The part of label pairs, drawn by their shares, that tear a task: in the rounds, in the end."""
+MOST_TORN_CELLS = 20_000_000
+"""Above this size of the table of likelihoods, tasks are not torn."""
+
+
+class Law(NamedTuple):
+    """The channel of labels: `law[answer, symbol]`, the labels that symbols name, and `kept`.
+
+    `kept` is P(a symbol names the answer) − P(it names a certain other label), and `other` the
+    second of them.
+    """
+
+    law: FloatArray
+    named: Sets
+    kept: float
+    other: float
+
+
+def channel_law(matrix: FloatArray, named: Sets, labels: int) -> Law:
+    """The law of symbols given answers, from likelihoods up to a factor."""
+    law = matrix / matrix.sum(axis=1, keepdims=True)
+    symbol = np.repeat(np.arange(law.shape[1]), np.diff(named.starts))
+    holds = np.stack([np.bincount(named.members, row[symbol], labels) for row in law[:labels]])
+    right = float(np.trace(holds)) / labels
+    other = (float(holds.sum()) / labels - right) / max(labels - 1, 1)
+    return Law(law, named, right - other, other)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """A fitted model: `confusions[worker, truth, answer]` are means, `shares` those of truths.
+
+    `origins[kind, truth]` are the kinds of tasks: one clear kind for each label, then one for each
+    pair of labels that a task can be torn between. `first` are the shares before the rounds.
+    """
+
+    confusions: FloatArray
+    shares: FloatArray
+    first: FloatArray
+    origins: FloatArray
+    rounds: int
+    converged: bool
+
+    def posterior(self, engine: Engine, law: FloatArray, known: Codes | None) -> FloatArray:
+        """The probability of every label for every task."""
+        kinds = kind_shares(self.shares, self.origins, TORN_IN_THE_END)
+        table = _table(self.confusions, law, self.origins)
+        return np.asarray(engine.map(Posteriors(table, kinds, known)) @ self.origins)
+
+
+def fit_hierarchy(
+    engine: Engine,
+    channel: Law,
+    crowd: FloatArray,
+    *,
+    known: Codes | None = None,
+    max_rounds: int,
+    tolerance: float,
+) -> Hierarchy:
+    """EM for truths, torn tasks, workers' confusions, the crowd's confusion and class shares.
+
+    Worker k's row of truth t has the prior Dirichlet(strength · crowd[t]), and the crowd's rows are
+    learnt with them. A task is clear, and then each answer follows the row of its truth, or torn
+    between two labels, and then each answer follows either row with probability 1/2, and so does
+    the truth. With C = `law[answer, symbol]` and a kind g that follows row t with probability G[g,
+    t]:
+
+        E   P(kindⱼ = g) ∝ share of g · Π (G confusionₖ C)[g, symbolₖⱼ]
+        M   counts of (truth, answer) = confusionₖ[t, x] Σ_y C[x, y] Σ_g G[g, t] Nₖ[g, y] / (G
+            confusionₖ C)[g, y]
+            confusionₖ[t] = mean of Dirichlet(strength · crowd[t] + counts)
+
+    where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
+    the priors weigh: their strengths are divided by the channel's κ², the squared difference that
+    the answer makes to a report. Stops when the log-likelihood grows by less than `tolerance` per
+    report.
+    """
+    workers, labels = len(engine.workers), len(crowd)
+    noise = max(channel.kept**2, 1e-6)
+    strength, pooled = SHRINKAGE / noise, POOLED / noise
+    held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1)) * engine.task_count
+    first = crowd
+    start = first_shares(engine.total(LabelCounts(channel.law.shape[1])), channel, labels)
+    shares, origins = start, kinds_of_tasks(labels, workers * channel.law.shape[1])
+    confusions = np.broadcast_to(crowd, (workers, *crowd.shape))
+    before, converged, turn = -np.inf, False, 0
+    for turn in range(1, max_rounds + 1):
+        table = _table(confusions, channel.law, origins)
+        step = Confusions(table, kind_shares(shares, origins, TORN), known)
+        sums = ConfusionSums(engine.total(step))
+        gain = (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
+        converged = turn > 2 and gain < tolerance
+        if converged:
+            break
+        before = sums.log_likelihood
+        ratio = (sums.counts / table).reshape(workers, channel.law.shape[1], -1) @ origins
+        counts = confusions * (ratio.transpose(0, 2, 1) @ channel.law.T)
+        crowd = _learnt_confusion(crowd, counts, strength, pooled * first)
+        posterior = strength * crowd + counts
+        confusions = steady(posterior / posterior.sum(axis=2, keepdims=True))
+        tasks = sums.tasks @ origins + held * start
+        shares = steady(tasks / tasks.sum())
+    return Hierarchy(np.asarray(confusions), shares, start, origins, turn, converged)
+
+
+def kinds_of_tasks(labels: int, rows: int) -> FloatArray:
+    """The rows that answers to each kind of task follow: clear ones first, then torn ones.
+
+    >>> kinds_of_tasks(2, rows=1)
+    array([[1. , 0. ],
+           [0. , 1. ],
+           [0.5, 0.5]])
+    """
+    clear = np.eye(labels)
+    left, right = np.triu_indices(labels, 1)
+    if rows * (labels + len(left)) > MOST_TORN_CELLS:
+        return clear
+    return np.concatenate([clear, (clear[left] + clear[right]) / 2])
+
+
+def kind_shares(shares: FloatArray, origins: FloatArray, torn: float) -> FloatArray:
+    """The probability of each kind, so that truths keep their shares.
+
+    >>> kind_shares(np.array([0.5, 0.5]), kinds_of_tasks(2, rows=1), 0.4).round(3).tolist()
+    [0.4, 0.4, 0.2]
+    """
+    labels = len(shares)
+    pairs = origins[labels:]
+    weights = torn * 2 * np.prod(np.where(pairs > 0, shares, 1.0), axis=1)
+    clear = shares - weights @ pairs
+    return np.asarray(np.maximum(np.concatenate([clear, weights]), 1e-12))
+
+
+def first_shares(reports: FloatArray, channel: Law, labels: int) -> FloatArray:
+    """Shares of truths before the rounds, from how often each label is reported.
+
+    The noise is taken off exactly. A share of answers may differ from an even one because truths
+    do, or because the crowd favours a label: a deviation d counts as d⁵ / (d⁴ + 0.14⁴), so that
+    only clear skew is taken for shares of truths.
+    """
+    named, count = channel.named, max(float(reports.sum()), 1.0)
+    symbol = np.repeat(np.arange(len(reports)), np.diff(named.starts))
+    rate = np.bincount(named.members, reports[symbol], labels) / count
+    kept = max(channel.kept, 1e-6)
+    answers = np.clip((rate - channel.other) / kept, 0.0, 1.0)
+    given = max(float(answers.sum()), 1e-6)
+    error = np.sqrt(rate * (1 - rate) / count) / kept / given
+    apart = answers / given - 1 / labels
+    skew = np.sign(apart) * np.maximum(np.abs(apart) - error, 0.0)
+    skew = skew**5 / (skew**4 + BIAS**4)
+    right = min(0.5 + 0.5 / labels + TYPICAL, 0.99)
+    wrong = (1 - right) / max(labels - 1, 1)
+    shares = np.clip(1 / labels + skew / (right - wrong), 0.1 / labels, 1.0)
+    return steady(shares / shares.sum())
+
+
+def _table(confusions: FloatArray, law: FloatArray, origins: FloatArray) -> FloatArray:
+    """P(symbol | kind, worker) in the layout of the passes: [worker · symbols + symbol, kind]."""
+    seen = origins @ (confusions @ law)
+    return steady(np.ascontiguousarray(seen.transpose(0, 2, 1)).reshape(-1, len(origins)))
+
+
+def _learnt_confusion(
+    crowd: FloatArray, counts: FloatArray, strength: float, first: FloatArray
+) -> FloatArray:
+    """The crowd's confusion from all workers' counts (Minka 2000, the mean with fixed strength)."""
+    psi, prior = scipy.special.digamma, strength * crowd
+    gained = prior * np.sum(psi(prior + counts) - psi(prior), axis=0) + first
+    return steady(gained / gained.sum(axis=1, keepdims=True))
