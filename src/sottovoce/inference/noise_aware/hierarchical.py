@@ -126,8 +126,9 @@ def fit_hierarchy(
         before = sums.log_likelihood
         ratio = (sums.counts / table).reshape(workers, channel.law.shape[1], -1) @ origins
         counts = confusions * (ratio.transpose(0, 2, 1) @ channel.law.T)
-        crowd = _learnt_confusion(crowd, counts, strength, pooled * first)
-        posterior = strength * crowd + counts
+        prior = strength * _own_crowd(crowd, counts, strength)
+        crowd = _learnt_confusion(prior, counts, pooled * first)
+        posterior = strength * _own_crowd(crowd, counts, strength) + counts
         confusions = steady(posterior / posterior.sum(axis=2, keepdims=True))
         tasks = sums.tasks @ origins + held * start
         shares = steady(tasks / tasks.sum())
@@ -191,10 +192,28 @@ def _table(confusions: FloatArray, law: FloatArray, origins: FloatArray) -> Floa
     return steady(np.ascontiguousarray(seen.transpose(0, 2, 1)).reshape(-1, len(origins)))
 
 
-def _learnt_confusion(
-    crowd: FloatArray, counts: FloatArray, strength: float, first: FloatArray
-) -> FloatArray:
+def _own_crowd(crowd: FloatArray, counts: FloatArray, strength: float) -> FloatArray:
+    """The crowd's confusion as a worker of this accuracy would have it, for each worker.
+
+    A worker's accuracy over all labels, which more answers determine than any row, multiplies the
+    odds of right answers in all rows: with no other evidence a worker has one coin.
+    """
+    labels = np.arange(len(crowd))
+    right, all_of = (
+        counts[:, labels, labels].sum(axis=1),
+        counts[:, :, : len(crowd)].sum(axis=(1, 2)),
+    )
+    typical = float(right.sum() / max(float(all_of.sum()), 1e-9))
+    typical = min(max(typical, 0.01), 0.99)
+    own = (right + strength * typical) / (all_of + strength)
+    odds = own / (1 - own) * (1 - typical) / typical
+    rows = np.repeat(crowd[np.newaxis], len(counts), axis=0)
+    rows[:, labels, labels] *= odds[:, np.newaxis]
+    return np.asarray(rows / rows.sum(axis=2, keepdims=True))
+
+
+def _learnt_confusion(prior: FloatArray, counts: FloatArray, first: FloatArray) -> FloatArray:
     """The crowd's confusion from all workers' counts (Minka 2000, the mean with fixed strength)."""
-    psi, prior = scipy.special.digamma, strength * crowd
-    gained = prior * np.sum(psi(prior + counts) - psi(prior), axis=0) + first
+    psi = scipy.special.digamma
+    gained = np.sum(prior * (psi(prior + counts) - psi(prior)), axis=0) + first
     return steady(gained / gained.sum(axis=1, keepdims=True))
