@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ class Provenance:
     """The origin of a result: enough to reproduce it.
 
     `known` is how many known truths the method learnt from, `calibration` what they changed.
+    `started_from` is the number of reports of the fit where the rounds started; 0 from scratch.
     """
 
     method: str
@@ -41,6 +42,15 @@ class Provenance:
     simulated: bool = False
     known: int = 0
     calibration: str | None = None
+    started_from: int = 0
+
+
+class Origin(Protocol):
+    """The reports of a result, and how they were fitted; not saved with the result."""
+
+    def updated(self, before: Result, more: Any, reading: Mapping[str, Any]) -> Result:
+        """The result of all reports."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,7 +60,8 @@ class Result(Displayed):
     For labels `truths` are codes into `domain.labels`, `confidence` is the probability of the
     chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
     and `standard_error` is their standard error. The method defines `weights`.
-    `confusions[worker, truth, answer]` is the probability of an answer given the truth.
+    `confusions[worker, truth, answer]` is the probability of an answer given the truth, and `crowd`
+    that of a worker about whom nothing is known.
     `known` marks the tasks whose truth was given; `nonconformity` holds the sorted scores of these
     tasks, from which `prediction_sets` and `intervals` follow. `warnings` are sentences that say
     why the truths may be of little use. `log_scale` means that the errors of numbers are symmetric
@@ -75,6 +86,8 @@ class Result(Displayed):
     nonconformity: FloatArray | None = None
     warnings: tuple[str, ...] = ()
     log_scale: bool = False
+    crowd: FloatArray | None = None
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -105,6 +118,31 @@ class Result(Displayed):
         if self.domain.is_numeric:
             return self.truths[:most]
         return _label_array(self.domain)[self.truths[:most]]
+
+    def updated(self, more: Any, **reading: Any) -> Result:
+        """The result of these reports and `more`, a table with the same domain.
+
+        It may have new workers and tasks. Keywords say how to read it (see `read`). Everything else
+        is as in the call of `infer` that made this result. The rounds of `aware-labels` start where
+        they ended here, so that about half as many suffice; other methods, and all of them once
+        reports have doubled since a fit from scratch, start again. Truths are those of `infer` with
+        all reports, up to its tolerance. If a worker reports on a task again, `repeats` decides.
+
+        A result has its reports while it is in memory. A pickled one no longer has them.
+
+        >>> from sottovoce import infer
+        >>> answers = {"worker": ["ann", "bob"], "task": ["q1", "q1"], "answer": ["yes", "no"]}
+        >>> result = infer(answers)
+        >>> more = {"worker": ["cy", "cy"], "task": ["q1", "q2"], "answer": ["no", "yes"]}
+        >>> dict(zip(result.tasks, result.updated(more).answers))
+        {'q1': 3, 'q2': 1}
+        """
+        if self.origin is None:
+            raise UsageError(
+                "this result has no reports to add to (only a result of infer has, until it is "
+                "saved): pass all reports to infer, with start= and this result"
+            )
+        return self.origin.updated(self, more, reading)
 
     def prediction_sets(self, level: float = 0.95) -> npt.NDArray[np.bool_]:
         """Sets of labels that contain the truth with probability `level`, as [task, label].

@@ -57,6 +57,14 @@ def channel_law(matrix: FloatArray, named: Sets, labels: int) -> Law:
     return Law(law, named, right - other, other)
 
 
+class Start(NamedTuple):
+    """Where the rounds start: confusions of workers, that of the crowd, and shares of truths."""
+
+    confusions: FloatArray
+    crowd: FloatArray
+    shares: FloatArray
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
     """A fitted model: `confusions[worker, truth, answer]` are means, `shares` those of truths.
@@ -66,6 +74,7 @@ class Hierarchy:
     """
 
     confusions: FloatArray
+    crowd: FloatArray
     shares: FloatArray
     first: FloatArray
     origins: FloatArray
@@ -85,6 +94,7 @@ def fit_hierarchy(
     crowd: FloatArray,
     *,
     known: Codes | None = None,
+    begin: Start | None = None,
     max_rounds: int,
     tolerance: float,
 ) -> Hierarchy:
@@ -103,8 +113,8 @@ def fit_hierarchy(
 
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
-    the answer makes to a report. Stops when the log-likelihood grows by less than `tolerance` per
-    report.
+    the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance` per
+    report: priors may let it fall. `begin` replaces the first values of the parameters; priors stay.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)
@@ -114,13 +124,15 @@ def fit_hierarchy(
     start = first_shares(engine.total(LabelCounts(channel.law.shape[1])), channel, labels)
     shares, origins = start, kinds_of_tasks(labels, workers * channel.law.shape[1])
     confusions = np.broadcast_to(crowd, (workers, *crowd.shape))
+    if begin is not None:
+        confusions, crowd, shares = begin
     before, converged, turn = -np.inf, False, 0
     for turn in range(1, max_rounds + 1):
         table = _table(confusions, channel.law, origins)
         step = Confusions(table, kind_shares(shares, origins, TORN), known)
         sums = ConfusionSums(engine.total(step))
         gain = (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
-        converged = turn > 2 and gain < tolerance
+        converged = turn > 2 and abs(gain) < tolerance
         if converged:
             break
         before = sums.log_likelihood
@@ -131,7 +143,7 @@ def fit_hierarchy(
         confusions = steady(posterior / posterior.sum(axis=2, keepdims=True))
         tasks = sums.tasks @ origins + held * start
         shares = steady(tasks / tasks.sum())
-    return Hierarchy(np.asarray(confusions), shares, start, origins, turn, converged)
+    return Hierarchy(np.asarray(confusions), crowd, shares, start, origins, turn, converged)
 
 
 def kinds_of_tasks(labels: int, rows: int) -> FloatArray:

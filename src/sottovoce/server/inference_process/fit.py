@@ -1,6 +1,7 @@
 """Fits gathered reports, or the totals of a sealed campaign, into a result to store.
 
-The reports of a campaign stay in memory, and new ones are added. A result also says whether the
+The reports of a campaign and their fit stay in memory; new reports are added, and the rounds start
+from that fit unless reports were deleted since. A result also says whether the
 campaign has settled: more reports hardly change its truths.
 """
 
@@ -64,6 +65,7 @@ class GatheredReports:
     erasures: int
     sequence: int = 0
     known: Gold | None = None
+    last: Result | None = None
     pseudonyms: bytearray = field(default_factory=bytearray)
     _parts: list[PackedReports] = field(default_factory=list)
 
@@ -78,8 +80,10 @@ class GatheredReports:
 
     @property
     def nbytes(self) -> int:
-        """The memory they take, including task names."""
+        """The memory they take, including task names and the last fit."""
         arrays = sum(p.count.nbytes + p.task.nbytes + p.code.nbytes for p in self._parts)
+        fit = (self.last.posterior, self.last.confusions) if self.last else ()
+        arrays += sum(array.nbytes for array in fit if array is not None)
         return arrays + len(self.pseudonyms) + 100 * len(self.names)
 
     def reports(self, policy: Policy) -> tuple[Reports, npt.NDArray[np.int32]]:
@@ -169,7 +173,8 @@ def _inferred(
         return replace(summary, problem=NOTHING_LEFT), Columns.none()
     reports, places = gathered.reports(policy)
     counted = replace(reports, reading=Reading("the campaign", len(reports)))
-    result = _learnt(counted, policy, gathered.known)
+    result = _learnt(counted, policy, gathered.known, gathered.last)
+    gathered.last = replace(result, origin=None)
     reading = result.provenance.reading
     summary = replace(
         summary,
@@ -187,14 +192,14 @@ def _inferred(
     return summary, _columns(result, reports, places, gathered)
 
 
-def _learnt(reports: Reports, policy: Policy, known: Gold | None) -> Result:
+def _learnt(reports: Reports, policy: Policy, known: Gold | None, start: Result | None) -> Result:
     """Truths from the reports and the known truths of tasks that have reports."""
     if known is None or not np.isin(known.tasks, reports.tasks).any():
-        return infer(reports, policy=policy)
+        return infer(reports, policy=policy, start=start)
     try:
-        return infer(reports, policy=policy, known=known)
+        return infer(reports, policy=policy, known=known, start=start)
     except CannotLearn:
-        result = infer(reports, policy=policy)
+        result = infer(reports, policy=policy, start=start)
         given = aligned(known, result.tasks, result.domain)
         return clamped(result, given, "the method of this policy cannot learn from known truths")
 
