@@ -114,7 +114,7 @@ def fit_hierarchy(
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
     the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance` per
-    report: priors may let it fall. `begin` replaces the first values of the parameters; priors stay.
+    report: priors may let it fall. `begin` replaces the first values of the parameters, not priors.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)

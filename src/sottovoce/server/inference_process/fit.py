@@ -1,8 +1,8 @@
 """Fits gathered reports, or the totals of a sealed campaign, into a result to store.
 
 The reports of a campaign and their fit stay in memory; new reports are added, and the rounds start
-from that fit unless reports were deleted since. A result also says whether the
-campaign has settled: more reports hardly change its truths.
+from that fit unless reports were deleted since. A result also says whether the campaign has
+settled: more reports hardly change its truths.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class GatheredReports:
     def nbytes(self) -> int:
         """The memory they take, including task names and the last fit."""
         arrays = sum(p.count.nbytes + p.task.nbytes + p.code.nbytes for p in self._parts)
-        fit = (self.last.posterior, self.last.confusions) if self.last else ()
-        arrays += sum(array.nbytes for array in fit if array is not None)
+        if self.last is not None and self.last.confusions is not None:
+            arrays += self.last.confusions.nbytes
         return arrays + len(self.pseudonyms) + 100 * len(self.names)
 
     def reports(self, policy: Policy) -> tuple[Reports, npt.NDArray[np.int32]]:
@@ -174,7 +174,7 @@ def _inferred(
     reports, places = gathered.reports(policy)
     counted = replace(reports, reading=Reading("the campaign", len(reports)))
     result = _learnt(counted, policy, gathered.known, gathered.last)
-    gathered.last = replace(result, origin=None)
+    gathered.last = replace(result, origin=None, posterior=None)
     reading = result.provenance.reading
     summary = replace(
         summary,
