@@ -71,7 +71,8 @@ CASES = [
     Case("rte-reports", "aware-labels", under=_policy(2)),
 ]
 """Every method on a real table of labels, a real one of numbers, and a synthetic one; the
-default; labels on a scale, also as numbers; reports of a policy, for noise-aware and other methods."""
+default; labels on a scale, also as numbers; reports of a policy, for noise-aware and other
+methods."""
 
 
 def every_table(folder: Path, real_data: Path) -> dict[str, Path]:

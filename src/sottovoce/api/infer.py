@@ -157,26 +157,25 @@ def joined(reports: Reports, more: Reports, repeats: Repeats) -> Reports:
     """One table of both, with the vocabularies of the first continued."""
     worker, workers = _continued(reports.workers, more.workers)
     task, tasks = _continued(reports.tasks, more.tasks)
-    first, second = (each.reading or Reading("the table", len(each)) for each in (reports, more))
-    dropped = Counter(first.dropped) + Counter(second.dropped)
-    reading = replace(
-        first, rows=first.rows + second.rows, repeats=repeats, dropped=dropped,
-        repeated=first.repeated + second.repeated,
-        contradicting=first.contradicting + second.contradicting,
-    )  # fmt: skip
     value: Any = np.concatenate([reports.value, more.value])
     whole = Reports(
         np.concatenate([reports.worker, worker[more.worker]]),
         np.concatenate([reports.task, task[more.task]]),
-        value, workers, tasks, reports.domain, reading,
-        reports.simulated or more.simulated, reports.reported,
+        value, workers, tasks, reports.domain,
+        simulated=reports.simulated or more.simulated, reported=reports.reported,
     )  # fmt: skip
+    if reports.reading is None and repeats == "keep":
+        return whole
+    first, second = (each.reading or Reading("the table", len(each)) for each in (reports, more))
     found = resolved(whole, repeats, lambda position: position + 1)
-    if repeats == "keep" or found is whole or found.reading is None:
-        return found
-    repeated = reading.repeated + found.reading.repeated
-    contradicting = reading.contradicting + found.reading.contradicting
-    reading = replace(found.reading, repeated=repeated, contradicting=contradicting)
+    # Repeats that were kept are found again; the others were dropped, and counted, before.
+    counts = [found.reading or Reading("", 0), *([] if repeats == "keep" else [first, second])]
+    reading = replace(
+        first, rows=first.rows + second.rows, repeats=repeats,
+        dropped=Counter(first.dropped) + Counter(second.dropped),
+        repeated=sum(each.repeated for each in counts),
+        contradicting=sum(each.contradicting for each in counts),
+    )  # fmt: skip
     return replace(found, reading=reading)
 
 
