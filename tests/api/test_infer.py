@@ -35,9 +35,9 @@ def test_labels_are_inferred_with_dawid_skene_unless_told_otherwise() -> None:
     assert dict(zip(result.tasks, result.values, strict=True))["q2"] == "no"
 
 
-def test_numbers_are_inferred_with_crh_unless_told_otherwise() -> None:
+def test_numbers_are_inferred_with_aware_numbers_unless_told_otherwise() -> None:
     result = sottovoce.infer(NUMBERS)
-    assert result.provenance.method == "crh"
+    assert result.provenance.method == "aware-numbers"
     assert result.standard_error is not None
 
 

@@ -16,7 +16,9 @@ from sottovoce.inference import METHODS, Mean
 from sottovoce.model import Domain, FloatArray, Gold, Kind, Reports, Result
 from sottovoce.seams import Engine
 
-LEARNING = [name for name, method in METHODS.items() if learns(method)]
+LEARNING = [
+    name for name, method in METHODS.items() if learns(method) and Kind.CATEGORICAL in method.takes
+]
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +58,6 @@ def test_known_tasks_have_their_truth_with_confidence_one(
     method: str, count: int, crowd: tuple[Reports, Gold]
 ) -> None:
     answers, gold = crowd
-    if not sottovoce.inference.suits(method, answers.domain):
-        pytest.skip(f"{method} does not take labels")
     wrong = Gold(gold.tasks[:count], (gold.truths[:count] + 1) % 3)
     found = sottovoce.infer(answers, method, known=wrong)
     assert found.known is not None
@@ -274,3 +274,27 @@ def test_a_known_number_outside_the_range_is_refused() -> None:
             domain=Domain.numeric(0, 10),
             known={"task": ["s"], "truth": [12]},
         )
+
+
+def test_large_tables_take_no_known_truths() -> None:
+    keywords: Any = {"known": {"task": ["t"], "truth": ["x"]}}
+    with pytest.raises(UsageError, match="known truths need all tasks in memory"):
+        sottovoce.infer_into("answers.parquet", "truths", **keywords)
+
+
+def test_intervals_on_a_logarithmic_scale_cover_at_their_level() -> None:
+    rng = np.random.default_rng(3)
+    truth = np.exp(rng.normal(4, 1, 200))
+    said = truth[:, None] * np.exp(rng.normal(0, 0.4, (200, 4)) + rng.normal(0, 0.3, (200, 1)))
+    answers = {
+        "worker": np.tile([f"w{i}" for i in range(4)], 200),
+        "task": np.repeat([f"t{i}" for i in range(200)], 4),
+        "value": said.ravel(),
+    }
+    found = sottovoce.infer(answers, known=known_numbers(truth, 60))
+    place = np.array([int(str(task)[1:]) for task in found.tasks])
+    assert found.known is not None
+    low, high = found.intervals(0.9)[~found.known].T
+    right = truth[place][~found.known]
+    assert found.log_scale
+    assert 0.82 < np.mean((low <= right) & (right <= high)) < 0.97

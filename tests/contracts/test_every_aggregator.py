@@ -256,7 +256,7 @@ def test_stops_at_the_round_limit_and_says_so(method: str, numeric: bool) -> Non
 def test_says_when_it_has_settled(method: str, numeric: bool) -> None:
     reports = crowd(12, 60, seed=7, numeric=numeric)
     result = fit(method, reports, max_rounds=5_000)
-    assert result.converged
+    assert result.converged is True
     assert 1 < result.rounds < 5_000
 
 

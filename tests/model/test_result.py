@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import DataError
+from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Gold, Provenance, Result, Score
 
 
@@ -43,6 +43,26 @@ def test_the_repr_shows_warnings() -> None:
     found = result(Domain.numeric(), np.zeros(4))
     assert "warning" not in repr(found)
     assert "the answers say nothing" in repr(replace(found, warnings=("the answers say nothing",)))
+
+
+def test_intervals_are_normal_and_end_where_the_domain_does() -> None:
+    found = replace(
+        result(Domain.numeric(0, 10), np.array([1.0, 5.0])), standard_error=np.array([1.0, 1.0])
+    )
+    low, high = found.intervals(0.95).T
+    assert low == pytest.approx([0.0, 5 - 1.959964], abs=1e-6)
+    assert high == pytest.approx([1 + 1.959964, 5 + 1.959964], abs=1e-6)
+
+
+def test_only_numbers_have_intervals() -> None:
+    with pytest.raises(UsageError, match="labels have prediction_sets"):
+        result(Domain.categorical(["no", "yes"]), np.array([1, 0], np.int32)).intervals()
+
+
+def test_the_level_of_an_interval_is_a_probability() -> None:
+    found = replace(result(Domain.numeric(), np.zeros(1)), standard_error=np.ones(1))
+    with pytest.raises(UsageError, match="level must lie between 0 and 1, not 95"):
+        found.intervals(95)
 
 
 def test_gold_needs_rows() -> None:

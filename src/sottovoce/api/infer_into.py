@@ -136,6 +136,8 @@ def infer_into(
     same call continues from there. Other keywords say how to read `source` (see `read`): columns,
     domain, repeats, bad_rows.
     """
+    if "known" in keywords:
+        raise UsageError("known truths need all tasks in memory, which a large table never has")
     on_spark = master is not None or session is not None or bool(settings)
     _check_engine(engine, on_spark=on_spark, memory=memory)
     reading, settled = split_keywords(infer_into, method, parameters, keywords)

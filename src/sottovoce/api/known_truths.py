@@ -25,10 +25,6 @@ from sottovoce.model import Domain, FloatArray, Gold, Names, Result, Task, label
 from sottovoce.seams import Aggregator, Engine
 
 
-class CannotLearn(UsageError):  # noqa: N818 - reads as the fact it states
-    """The method does not learn from known truths."""
-
-
 def fit_with_known(aggregator: Aggregator, engine: Engine, known: Gold, domain: Domain) -> Result:
     """The fit that knows these truths, of a domain, with confidence calibrated on them.
 
@@ -68,7 +64,7 @@ def _check_learns(aggregator: Aggregator) -> None:
 
     able = [name for name, method in {**METHODS, **AWARE_METHODS}.items() if learns(method)]
     name = getattr(aggregator, "name", type(aggregator).__name__)
-    raise CannotLearn(
+    raise UsageError(
         f"{name} does not learn from known truths; these do: {', '.join(able)}. Choose one with "
         "method=, or drop known="
     )
@@ -136,7 +132,10 @@ def _calibrated(
     if result.posterior is None:
         found = np.concatenate([part.truths[out] for out, part in parts])
         error = np.concatenate([raised(part.standard_error)[out] for out, part in parts])
-        scores = np.sort(np.abs(found - given[rows]) / error)
+        away = np.abs(found - given[rows])
+        if result.log_scale:  # errors are symmetric in the logarithm
+            away = found * np.abs(np.log(np.maximum(given[rows], 1e-9 * found) / found))
+        scores = np.sort(away / error)
         factor = error_factor(scores)
         assert result.standard_error is not None  # noqa: S101 - numbers have one
         wider = factor * raised(result.standard_error)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
-import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import (
@@ -197,13 +196,15 @@ def combined_result(method: Method, engine: Engine, learnt: Combined) -> Result:
 
 def _expected_logs(counts: FloatArray) -> FloatArray:
     """E ln p for p ~ Dirichlet(counts), along the last axis."""
-    psi = scipy.special.digamma
+    from scipy.special import psi  # not before it is used
+
     return np.asarray(psi(counts) - psi(counts.sum(axis=-1, keepdims=True)))
 
 
 def _divergence(counts: FloatArray, prior: FloatArray) -> float:
     """Σ KL(Dirichlet(counts) ‖ Dirichlet(prior)), along the last axis."""
-    gamma = scipy.special.gammaln
+    from scipy.special import gammaln as gamma  # not before it is used
+
     sizes = gamma(counts.sum(axis=-1)) - gamma(prior.sum(axis=-1))
     each = (counts - prior) * _expected_logs(counts) - gamma(counts) + gamma(prior)
     return float(sizes.sum() + each.sum())

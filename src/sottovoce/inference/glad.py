@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported on first use
 
+from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
 from sottovoce.inference.steps.arithmetic import grouped_sums, steady, total
 from sottovoce.inference.steps.listing import list_answers
@@ -55,6 +55,8 @@ class GLAD:
 
     def __post_init__(self) -> None:
         check_parameters(self)
+        if self.steps < 1:
+            raise UsageError(f"steps must be at least 1, not {self.steps}")
 
     def fit(self, engine: Engine) -> Result:
         sizes = len(engine.workers), len(engine.tasks), engine.domain.size
@@ -82,7 +84,9 @@ class GLAD:
         self, crowd: Answers, right: FloatArray, start: FloatArray, centre: FloatArray, gap: float
     ) -> tuple[FloatArray, float]:
         """The M step from `start`: the point and its expected log-likelihood."""
-        minimize: Any = scipy.optimize.minimize
+        from scipy import optimize  # not before it is used
+
+        minimize: Any = optimize.minimize
         limit = {"maxiter": self.steps}
         given = (right, centre)
         found = minimize(crowd.loss, start, given, "CG", jac=True, tol=gap, options=limit)
@@ -118,7 +122,7 @@ class Answers:
         pull = right - np.exp(log_right)
         by_worker = grouped_sums(self.worker, pull * self._ease(point), self.workers)
         by_task = grouped_sums(self.task, pull * strength, self.tasks)
-        return -value, point - centre - np.concatenate([by_worker, by_task])
+        return -float(value), point - centre - np.concatenate([by_worker, by_task])
 
     def _ease(self, point: FloatArray) -> FloatArray:
         """β of each answer's task, bounded for a step that goes too far."""

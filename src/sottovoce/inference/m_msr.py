@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are imported on first use
 
 from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
 from sottovoce.inference.steps.arithmetic import segment_sums, steady
@@ -32,6 +31,8 @@ class Pairs(NamedTuple):
     @classmethod
     def among(cls, task: Codes, worker: Codes, label: Codes, workers: int, labels: int) -> Pairs:
         """The pairs in a table; the last answer counts if a worker answered a task again."""
+        from scipy import sparse  # not before it is used
+
         tasks = int(task.max()) + 1
         keys = worker.astype(np.int64) * tasks + task
         last = len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
@@ -39,10 +40,10 @@ class Pairs(NamedTuple):
 
         def together(mine: npt.NDArray[np.bool_]) -> Any:
             ones = np.ones(int(mine.sum()))
-            answers = scipy.sparse.csr_array((ones, (worker[mine], task[mine])), (workers, tasks))
+            answers = sparse.csr_array((ones, (worker[mine], task[mine])), (workers, tasks))
             return answers @ answers.T
 
-        common = scipy.sparse.triu(together(np.ones(len(task), np.bool_)), 1).tocoo()
+        common = sparse.triu(together(np.ones(len(task), np.bool_)), 1).tocoo()
         equal = sum(together(label == each) for each in np.unique(label))
         share = np.asarray(equal[common.row, common.col]).ravel() / common.data
         corrected = (share * labels - 1) / max(labels - 1, 1)

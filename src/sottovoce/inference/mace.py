@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
@@ -140,5 +139,6 @@ def _shares(counts: FloatArray) -> FloatArray:
 
 def _expected(counts: FloatArray) -> FloatArray:
     """exp E ln p for p ~ Dirichlet(counts), along the last axis."""
-    psi = scipy.special.digamma
+    from scipy.special import psi  # not before it is used
+
     return steady(np.exp(psi(counts) - psi(counts.sum(axis=1, keepdims=True))))

@@ -33,10 +33,11 @@ from sottovoce.seams import Engine
 
 FREEDOMS = (4.0, 2.0, 16.0, np.inf)
 """Degrees of freedom that are tried; the first also decides between the scales."""
-WIDTH = 1.5
-"""Tails are compared as if answers were known up to this many mean absolute deviations.
+LEAST_WIDTH, WIDTH = 0.1, 2.0
+"""The precision of answers when tails are compared: without ties, and if half of them are tied.
 
-Many crowds answer 0, or a round number, so often that a density rewards any narrow peak there.
+In units of (mean √|offset from the task's mean|)². Many crowds answer 0, or a round number, so
+often that a density would reward any narrow peak there.
 """
 FINEST = 1e-6
 """The least variance of a typical worker, in squared units of the mean absolute deviation."""
@@ -57,7 +58,7 @@ class Prior(NamedTuple):
 
 
 class LearntTails(NamedTuple):
-    """What the truth of a task needs: errors of workers, their typical square, and the prior.
+    """Errors of workers, their typical square, and the prior: enough for the truth of a task.
 
     `shared` is the variance of errors that all workers of a task share, over that of their own.
     """
@@ -101,9 +102,9 @@ class PlainNumbers:
         variance   σᵢ² = (a s² + Σⱼ u ((y − x)² + V)) / (a + nᵢ)
 
     Truths start at medians. s² and a, the typical variance and how much a worker's counts like it,
-    are learnt. ν (2, 4, 16 or infinite) is the one under which the answers, each known up to ± 1.5
-    mean absolute deviations, are likeliest. If all answers are positive, the same is tried with
-    y = ln v, and the density of the answers decides (ν = 4).
+    are learnt. ν (2, 4, 16 or infinite) is the one under which the answers are likeliest; the more
+    answers are tied, the less precisely they count as known (`LEAST_WIDTH`). If all answers are
+    positive, the same is tried with y = ln v, and the density of the answers decides (ν = 4).
 
     Truths are pulled towards their mean m only where answers say little about them: with v the mean
     of V and τ² = var(x) − v, the prior's precision is min(1, (v/τ²)²) / τ².
@@ -145,7 +146,7 @@ class PlainNumbers:
         settled = _weighed(self, engine, counts, best.tails)
         tails = replace(best.tails, precision=settled.weights)
         sums = engine.total(TailSums(tails))
-        answers, tasks = engine.total(ScaleSums(log=False))[:2]
+        answers, *_, tasks = engine.total(ScaleSums(log=False))
         *_, spread, mass = sums
         typical = float(spread / mass * answers / (answers - tasks))
         weights = steady(settled.weights * np.mean(1 / settled.weights))
@@ -156,7 +157,7 @@ class PlainNumbers:
         """The scales to try, standardised; none if no two answers to a task differ."""
         found = []
         for log in (False, True):
-            answers, _, added, away, _, improper, compared = engine.total(ScaleSums(log))
+            answers, added, away, _, _, improper, compared, *_ = engine.total(ScaleSums(log))
             if log and (improper or (self.known is not None and (self.known <= 0).any())):
                 break
             centre = added / answers
@@ -204,9 +205,11 @@ def _tried(engine: Engine, counts: FloatArray, tails: Tails) -> _Trial:
     """A few rounds, and the evidence for this tail and this scale."""
     tails = replace(tails, precision=_weighed(_Few(), engine, counts, tails).weights)
     sums, scale = engine.total(TailSums(tails)), tails.scale
-    density, cells, volume, wider = engine.total(TailLikelihood(tails, WIDTH))
+    answers, _, _, roots, logs, _, compared, tied, tasks = engine.total(ScaleSums(scale.log))
+    width = LEAST_WIDTH + (WIDTH - LEAST_WIDTH) * min(1.0, 2 * tied / compared)
+    width *= (roots / compared) ** 2 / scale.unit
+    density, cells, volume, wider = engine.total(TailLikelihood(tails, float(width)))
     workers = _crowd_evidence(sums[: len(counts)], counts, tails.precision)
-    answers, tasks, _, _, logs, *_ = engine.total(ScaleSums(scale.log))
     units = answers * np.log(scale.unit) + (logs if scale.log else 0.0)
     mean, squares, doubt = sums[-5:-2] / tasks
     truths = tasks / 2 * (np.log(2 * np.pi * (squares - mean**2 + doubt)) + 1)
@@ -219,7 +222,7 @@ def _without_comparison(engine: Engine) -> LearntTails:
 
     Then the spread of all answers bounds the error of each.
     """
-    answers, tasks = engine.total(ScaleSums(log=False))[:2]
+    answers, *_, tasks = engine.total(ScaleSums(log=False))
     deviation = spread_of(engine) if answers == tasks else 0.0
     weights = np.ones(len(engine.workers))
     tails = Tails(weights, np.inf, Scale(log=False, unit=deviation or 1.0))

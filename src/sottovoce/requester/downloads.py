@@ -161,18 +161,17 @@ def result_of_rows(
         answers=np.array([row["answers"] for row in truths], dtype=np.int64),
         rounds=summary["rounds"],
         converged=summary["converged"],
-        provenance=Provenance(
-            summary["method"],
-            version=summary["version"],
-            known=summary.get("known", 0),
-            calibration=summary.get("calibration"),
-            **provenance,
-        ),
+        provenance=_provenance(summary, **provenance),
         confidence=_numbers(truths, "confidence"),
         standard_error=_numbers(truths, "standard_error"),
         known=np.array([row["known"] for row in truths]) if "known" in truths[0] else None,
         warnings=tuple(summary.get("warnings", ())),
     )
+
+
+def _provenance(summary: Mapping[str, Any], **more: Any) -> Provenance:
+    learnt = {"known": summary.get("known", 0), "calibration": summary.get("calibration")}
+    return Provenance(summary["method"], version=summary["version"], **learnt, **more)
 
 
 def _coded(domain: Domain, truths: list[Any]) -> Codes | FloatArray:

@@ -19,6 +19,7 @@ from sottovoce.inference.noise_aware.grid_model import (
 )
 from sottovoce.inference.noise_aware.numbers import AwareNumbers
 from sottovoce.mechanisms.codes import report_table
+from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.laplace import Laplace
 from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.random_variance_gaussian import RandomVarianceGaussian
@@ -362,3 +363,20 @@ def test_a_domain_without_a_range_is_refused() -> None:
 def test_a_table_of_other_symbols_is_refused() -> None:
     with pytest.raises(UsageError, match="11 symbols, but the table has 12"):
         AwareNumbers(clean(11), TEN).fit(symbols([0], [0], [3], clean(12)))
+
+
+def test_a_range_that_drowns_the_answers_is_warned_of() -> None:
+    _, codes = crowd(3, workers=20)
+    wide = Domain.numeric(0, 1000, step=0.1)
+    drowned = fit(perturbed(Laplace.calibrated(wide, 1.0), wide, codes), wide)
+    clear = fit(perturbed(Laplace.calibrated(TEN, 8.0), TEN, codes), TEN)
+    assert any("declare a narrower range" in sentence for sentence in drowned.warnings)
+    assert clear.warnings == ()
+
+
+def test_two_symbols_show_the_mean_of_answers_near_an_end_of_the_range() -> None:
+    rng = np.random.default_rng(5)
+    answers = np.clip(rng.exponential(0.6, (400, 10)), 0, 10)
+    codes = np.rint(answers * 10).astype(np.int32)
+    result = fit(perturbed(Duchi.calibrated(TEN, 6.0), TEN, codes), TEN)
+    assert float(np.mean(result.truths)) == pytest.approx(0.6, abs=0.25)  # 5 sigma

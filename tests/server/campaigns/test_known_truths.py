@@ -79,6 +79,16 @@ def test_known_numbers_have_no_error(service: Service) -> None:
     assert page.columns["standard_error"][2] == 0
 
 
+def test_a_method_that_cannot_learn_still_keeps_known_truths(service: Service) -> None:
+    many = Domain.categorical([f"l{i}" for i in range(12)])  # too many for confusions
+    policy = make_policy(many, "randomized-response", Target(6.0, answers=9))
+    page = truths_page(service, inferred(service, tasks(t2="l7"), policy))
+    assert page.summary is not None
+    assert (page.summary.problem, page.summary.known) == (None, 1)
+    assert "cannot learn" in str(page.summary.calibration)
+    assert page.columns["truth"][2] == "l7"
+
+
 def test_known_tasks_without_reports_do_not_stop_inference(service: Service) -> None:
     id = inferred(service, tasks(500, t499="oak"))
     page = truths_page(service, id)

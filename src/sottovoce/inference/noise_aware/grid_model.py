@@ -95,31 +95,44 @@ def grid_model(
     finest: float,
     density: float = 1.0,
     guesses: float = SLIP,
+    *,
+    unbiased: bool = False,
 ) -> GridModel:
     """The law of symbols given truths on the grid and deviations of workers (flat prior).
 
         P(symbol | t, σ) = density Σ_x P(x | t, σ) P(symbol | x) + (1 - density) P(symbol | NULL)
 
     where the answer x is N(t, σ²) rounded to the channel's points and clipped, or with probability
-    `guesses` any point. `finest` is the smallest deviation as a share of the range; `density` is
-    the share of cells that were answered.
+    `guesses` any point. With `unbiased`, the normal distribution is moved so that the mean of these
+    answers is t, which clipping would change. `finest` is the smallest deviation as a share of the
+    range; `density` is the share of cells that were answered.
     """
     states = NOISY_STATES if isinstance(channel, NoisyChannel) else STATES
     if channel.symbols * states * len(grid) <= _KEPT:
-        return _kept_model(channel, grid.tobytes(), finest, density, guesses)
-    return _model(channel, grid, finest, density, guesses)
+        return _kept_model(channel, grid.tobytes(), finest, density, guesses, unbiased)
+    return _model(channel, grid, finest, density, guesses, unbiased)
 
 
 @lru_cache(maxsize=4)
 def _kept_model(
-    channel: NumberChannel, grid: bytes, finest: float, density: float, guesses: float
+    channel: NumberChannel,
+    grid: bytes,
+    finest: float,
+    density: float,
+    guesses: float,
+    unbiased: bool,
 ) -> GridModel:
     # Cached, because a simulation has the same channel in every trial.
-    return _model(channel, np.frombuffer(grid), finest, density, guesses)
+    return _model(channel, np.frombuffer(grid), finest, density, guesses, unbiased)
 
 
 def _model(
-    channel: NumberChannel, grid: FloatArray, finest: float, density: float, guesses: float
+    channel: NumberChannel,
+    grid: FloatArray,
+    finest: float,
+    density: float,
+    guesses: float,
+    unbiased: bool,
 ) -> GridModel:
     states = NOISY_STATES if isinstance(channel, NoisyChannel) else STATES
     if channel.symbols * states * len(grid) > _CELLS:
@@ -135,7 +148,7 @@ def _model(
         deviations = extent * np.geomspace(finest, max(COARSEST, 2 * finest), states)
         prior = np.full(states, 1 / states)
     for state, deviation in enumerate(deviations):
-        law = _symbol_law(channel, grid, float(deviation), density, guesses)
+        law = _symbol_law(channel, grid, float(deviation), density, guesses, unbiased)
         # A symbol that no answer can give has the same tiny probability everywhere: it has no
         # effect.
         logs[:, state] = np.log(np.maximum(law, np.finfo(float).tiny)).T
@@ -156,15 +169,36 @@ def cell_masses(
 
 
 def _symbol_law(
-    channel: NumberChannel, grid: FloatArray, deviation: float, density: float, guesses: float
+    channel: NumberChannel,
+    grid: FloatArray,
+    deviation: float,
+    density: float,
+    guesses: float,
+    unbiased: bool,
 ) -> FloatArray:
     """P(symbol | t) at [t, symbol] for a worker of this deviation."""
     if isinstance(channel, NoisyChannel):
         return cell_masses(channel.edges, grid, deviation)
     points = channel.points
-    answers = cell_masses((points[1:] + points[:-1]) / 2, grid, deviation, guesses)
+    edges = (points[1:] + points[:-1]) / 2
+    centres = _unbiased(points, edges, grid, deviation) if unbiased else grid
+    answers = cell_masses(edges, centres, deviation, guesses)
     law = answers @ channel.likelihood[: len(points)]
     return density * law + (1 - density) * channel.likelihood[-1] if channel.null else law
+
+
+def _unbiased(
+    points: FloatArray, edges: FloatArray, grid: FloatArray, deviation: float
+) -> FloatArray:
+    """The centres at which clipped answers have the mean `grid`.
+
+    Otherwise a truth near an end of the range is inferred beyond the mean of the answers, by an
+    amount that depends on their assumed spread, and noisy reports hardly show that.
+    """
+    reach = 4 * deviation + (points[-1] - points[0])
+    tried = np.linspace(points[0] - reach, points[-1] + reach, 1001)
+    means = cell_masses(edges, tried, deviation) @ points
+    return np.asarray(np.interp(grid, means, tried))
 
 
 def _noisy_states(channel: NoisyChannel) -> tuple[FloatArray, FloatArray]:

@@ -20,6 +20,8 @@ from sottovoce.seams import Engine
 
 SHRINKAGE = 5.0
 """The number of a worker's answers to one label that the crowd's confusion counts as."""
+COIN = 20.0
+"""The number of a worker's answers that the crowd's accuracy counts as."""
 POOLED = 10.0
 """The number of answers to one label that the first guess of the crowd's confusion counts as."""
 EVEN, EVEN_IF_NOISY = 0.02, 0.3
@@ -28,8 +30,10 @@ BIAS = 0.14
 """How far the crowd's habits move a label's share of answers: smaller deviations are not skew."""
 TYPICAL = 0.05
 """The crowd's accuracy, above half-way from chance to certainty, before any report."""
-TORN, TORN_IN_THE_END = 0.2, 0.8
-"""The part of label pairs, drawn by their shares, that tear a task: in the rounds, in the end."""
+TORN = 0.2
+"""The part of label pairs, drawn by their shares, that tear a task."""
+SHARED = 0.12
+"""The correlation of two workers' errors on a task, which answers alone do not show."""
 MOST_TORN_CELLS = 20_000_000
 """Above this size of the table of likelihoods, tasks are not torn."""
 
@@ -78,14 +82,17 @@ class Hierarchy:
     shares: FloatArray
     first: FloatArray
     origins: FloatArray
+    temper: float
     rounds: int
     converged: bool
 
     def posterior(self, engine: Engine, law: FloatArray, known: Codes | None) -> FloatArray:
         """The probability of every label for every task."""
-        kinds = kind_shares(self.shares, self.origins, TORN_IN_THE_END)
+        kinds = kind_shares(self.shares, self.origins)
         table = _table(self.confusions, law, self.origins)
-        return np.asarray(engine.map(Posteriors(table, kinds, known)) @ self.origins)
+        found = engine.map(Posteriors(table, kinds, known)) @ self.origins
+        tempered = np.maximum(found, 1e-300) ** self.temper
+        return np.asarray(tempered / tempered.sum(axis=1, keepdims=True))
 
 
 def fit_hierarchy(
@@ -118,7 +125,7 @@ def fit_hierarchy(
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)
-    strength, pooled = SHRINKAGE / noise, POOLED / noise
+    strength, coin, pooled = SHRINKAGE / noise, COIN / noise, POOLED / noise
     held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1)) * engine.task_count
     first = crowd
     start = first_shares(engine.total(LabelCounts(channel.law.shape[1])), channel, labels)
@@ -129,7 +136,7 @@ def fit_hierarchy(
     before, converged, turn = -np.inf, False, 0
     for turn in range(1, max_rounds + 1):
         table = _table(confusions, channel.law, origins)
-        step = Confusions(table, kind_shares(shares, origins, TORN), known)
+        step = Confusions(table, kind_shares(shares, origins), known)
         sums = ConfusionSums(engine.total(step))
         gain = (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
         converged = turn > 2 and abs(gain) < tolerance
@@ -138,12 +145,34 @@ def fit_hierarchy(
         before = sums.log_likelihood
         ratio = (sums.counts / table).reshape(workers, channel.law.shape[1], -1) @ origins
         counts = confusions * (ratio.transpose(0, 2, 1) @ channel.law.T)
-        crowd = _learnt_confusion(crowd, counts, strength, pooled * first)
-        posterior = strength * crowd + counts
+        prior = strength * _own_crowd(crowd, counts, coin)
+        crowd = _learnt_confusion(prior, counts, pooled * first)
+        posterior = strength * _own_crowd(crowd, counts, coin) + counts
         confusions = steady(posterior / posterior.sum(axis=2, keepdims=True))
         tasks = sums.tasks @ origins + held * start
         shares = steady(tasks / tasks.sum())
-    return Hierarchy(np.asarray(confusions), crowd, shares, start, origins, turn, converged)
+    reports = sums.counts.sum(axis=1).reshape(workers, -1).sum(axis=1)
+    confusions = np.asarray(confusions)
+    temper = _temper(confusions, shares, reports, engine.task_count, SHARED * noise)
+    return Hierarchy(confusions, crowd, shares, start, origins, temper, turn, converged)
+
+
+def _temper(
+    confusions: FloatArray, shares: FloatArray, reports: FloatArray, tasks: int, correlation: float
+) -> float:
+    """The exponent of posteriors under which errors that workers share do not count as evidence.
+
+    n answers of equal weight, whose errors have correlation ρ, are worth n / (1 + (n − 1) ρ)
+    independent ones. Unequal weights count as n = (Σ weight)² / Σ weight², in the mean over tasks;
+    a worker's weight is the square of its accuracy above chance.
+    """
+    labels = len(shares)
+    accuracy = np.einsum("t,wtt->w", shares, confusions[:, :, :labels])
+    accuracy = np.clip(accuracy, 1 / labels, 0.99)
+    weight = np.square(accuracy - 1 / labels)
+    squares = float(reports @ weight**2)
+    equal = float(reports @ weight) ** 2 / squares / tasks if squares > 0 and tasks else 1.0
+    return 1 / (1 + max(equal - 1, 0.0) * correlation)
 
 
 def kinds_of_tasks(labels: int, rows: int) -> FloatArray:
@@ -161,15 +190,15 @@ def kinds_of_tasks(labels: int, rows: int) -> FloatArray:
     return np.concatenate([clear, (clear[left] + clear[right]) / 2])
 
 
-def kind_shares(shares: FloatArray, origins: FloatArray, torn: float) -> FloatArray:
+def kind_shares(shares: FloatArray, origins: FloatArray) -> FloatArray:
     """The probability of each kind, so that truths keep their shares.
 
-    >>> kind_shares(np.array([0.5, 0.5]), kinds_of_tasks(2, rows=1), 0.4).round(3).tolist()
-    [0.4, 0.4, 0.2]
+    >>> kind_shares(np.array([0.5, 0.5]), kinds_of_tasks(2, rows=1)).round(3).tolist()
+    [0.45, 0.45, 0.1]
     """
     labels = len(shares)
     pairs = origins[labels:]
-    weights = torn * 2 * np.prod(np.where(pairs > 0, shares, 1.0), axis=1)
+    weights = TORN * 2 * np.prod(np.where(pairs > 0, shares, 1.0), axis=1)
     clear = shares - weights @ pairs
     return np.asarray(np.maximum(np.concatenate([clear, weights]), 1e-12))
 
@@ -203,10 +232,28 @@ def _table(confusions: FloatArray, law: FloatArray, origins: FloatArray) -> Floa
     return steady(np.ascontiguousarray(seen.transpose(0, 2, 1)).reshape(-1, len(origins)))
 
 
-def _learnt_confusion(
-    crowd: FloatArray, counts: FloatArray, strength: float, first: FloatArray
-) -> FloatArray:
+def _own_crowd(crowd: FloatArray, counts: FloatArray, coin: float) -> FloatArray:
+    """The crowd's confusion as a worker of this accuracy would have it, for each worker.
+
+    A worker's accuracy over all labels, which more answers determine than any row, multiplies the
+    odds of right answers in all rows: with no other evidence a worker has one coin.
+    """
+    labels = np.arange(len(crowd))
+    right, all_of = (
+        counts[:, labels, labels].sum(axis=1),
+        counts[:, :, : len(crowd)].sum(axis=(1, 2)),
+    )
+    typical = float(right.sum() / max(float(all_of.sum()), 1e-9))
+    typical = min(max(typical, 0.01), 0.99)
+    own = (right + coin * typical) / (all_of + coin)
+    odds = own / (1 - own) * (1 - typical) / typical
+    rows = np.repeat(crowd[np.newaxis], len(counts), axis=0)
+    rows[:, labels, labels] *= odds[:, np.newaxis]
+    return np.asarray(rows / rows.sum(axis=2, keepdims=True))
+
+
+def _learnt_confusion(prior: FloatArray, counts: FloatArray, first: FloatArray) -> FloatArray:
     """The crowd's confusion from all workers' counts (Minka 2000, the mean with fixed strength)."""
-    psi, prior = scipy.special.digamma, strength * crowd
-    gained = prior * np.sum(psi(prior + counts) - psi(prior), axis=0) + first
+    psi = scipy.special.digamma
+    gained = np.sum(prior * (psi(prior + counts) - psi(prior)), axis=0) + first
     return steady(gained / gained.sum(axis=1, keepdims=True))

@@ -121,7 +121,7 @@ class AwareNumbers:
             finest = max(FINEST, ROUNDED / (len(self.channel.points) - 1))
             if self.channel.null:
                 density = self.participation or participation_rate(self.channel, engine)
-        model = grid_model(self.channel, grid, finest, density)
+        model = grid_model(self.channel, grid, finest, density, unbiased=self.beyond == 0)
         check_symbols(engine, model)
         bells = bell_curves(grid)
         first = _anywhere(pooled_prior(engine, model, bells))

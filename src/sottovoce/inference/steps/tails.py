@@ -42,30 +42,38 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class ScaleSums:
-    """(answers, tasks, Σ y, Σ |y − mean of its task|, Σ ln v, how many v ≤ 0, answers compared).
+    """Sums over answers: 1, y, |d|, √|d|, ln v, how many v ≤ 0; answers compared, tied; tasks.
 
-    y is v, or with `log` ln v, for tables of positive numbers. Answers are compared if their task
-    has others. Opens these sums.
+    y is v, or with `log` ln v, for tables of positive numbers; d is its offset from its task's
+    mean. Answers are compared if their task has others, and tied if one of these is equal. Opens
+    these sums.
     """
 
     log: bool
 
-    shape: ClassVar[tuple[int, ...]] = (7,)
+    shape: ClassVar[tuple[int, ...]] = (9,)
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
-        counts = np.diff(part.starts)
-        positive = part.values > 0
-        improper = np.count_nonzero(~positive)
+        counts, positive = np.diff(part.starts), part.values > 0
         logs = np.log(np.where(positive, part.values, 1.0))
         if self.log:
             part = NumberPart(0, part.starts - part.starts[0], part.reporters, logs)
-        sums = total(part.values), total(np.abs(centred(part)[1])), total(logs)
-        tasks, compared = np.count_nonzero(counts), counts[counts > 1].sum()
-        return np.array([len(part.values), tasks, *sums, improper, compared], np.float64)
+        away = np.abs(centred(part)[1])
+        sums = [total(each) for each in (part.values, away, np.sqrt(away), logs)]
+        compared = counts[counts > 1].sum(), _tied(part), np.count_nonzero(counts)
+        return np.array([len(logs), *sums, np.count_nonzero(~positive), *compared], np.float64)
 
     def kernel(self) -> None:
         return None
+
+
+def _tied(part: NumberPart) -> int:
+    """How many answers equal another answer to their task."""
+    order = np.lexsort((part.values, part.task))
+    values, task = part.values[order], part.task[order]
+    same = (values[1:] == values[:-1]) & (task[1:] == task[:-1])
+    return int(np.count_nonzero(np.append(same, False) | np.append(False, same)))
 
 
 @dataclass(frozen=True, slots=True)

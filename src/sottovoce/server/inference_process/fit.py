@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from sottovoce.api.infer import infer
 from sottovoce.api.infer_opened import infer_opened, opened_under
-from sottovoce.api.known_truths import CannotLearn, aligned, clamped
-from sottovoce.errors import SottovoceError
+from sottovoce.api.known_truths import aligned, clamped
+from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.inference.agreement import agreement_of
 from sottovoce.mechanisms.codes import names_of, report_table
 from sottovoce.mechanisms.policies import mechanism_of
@@ -198,7 +198,7 @@ def _learnt(reports: Reports, policy: Policy, known: Gold | None, start: Result 
         return infer(reports, policy=policy, start=start)
     try:
         return infer(reports, policy=policy, known=known, start=start)
-    except CannotLearn:
+    except UsageError:  # the method, or its model for this policy, cannot learn
         result = infer(reports, policy=policy, start=start)
         given = aligned(known, result.tasks, result.domain)
         return clamped(result, given, "the method of this policy cannot learn from known truths")

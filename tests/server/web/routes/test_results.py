@@ -46,8 +46,8 @@ def test_results_say_everything(server: Served, campaign: str) -> None:
     assert content["truths"][1]["task"] == TASKS[1]
     assert content["summary"]["reports"] == 45
     assert set(content["summary"]) == {
-        "method", "rounds", "converged", "settled", "reports", "left_out", "workers", "tasks", "warnings",
-        "policy_hash", "version", "alpha", "problem", "known", "calibration",
+        "method", "rounds", "converged", "settled", "reports", "left_out", "workers", "tasks",
+        "warnings", "policy_hash", "version", "alpha", "problem", "known", "calibration",
     }  # fmt: skip
 
 
