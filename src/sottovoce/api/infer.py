@@ -28,10 +28,7 @@ AWARE_COMPILED_FROM = 20_000
 """Number of reports from which kernels are compiled for methods that make a hundred passes."""
 
 STALE = 2
-"""Once reports have grown by this factor since a fit from scratch, rounds start again.
-
-A start from few reports could keep the rounds at a poor optimum.
-"""
+"""A start from fewer reports, by this factor, could keep the rounds at a poor optimum."""
 
 
 @spelled_out(InferKeywords)
@@ -116,9 +113,8 @@ def infer(
         "method": method, "parameters": chosen, "ties": ties, "seed": seed, "threads": threads,
         "progress": progress, "policy": policy, "compiled": compiled, "known": truths,
     }  # fmt: skip
-    repeats = "keep" if isinstance(source, Reports) else reading.get("repeats", "first")
-    origin = _Origin(whole, again, repeats)
-    return replace(_broken_ties(result, ties, seed), provenance=provenance, origin=origin)
+    broken = _broken_ties(result, ties, seed)
+    return replace(broken, provenance=provenance, origin=_Origin(whole, again))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -127,30 +123,26 @@ class _Origin:
 
     reports: Reports
     arguments: Mapping[str, Any]
-    repeats: Repeats
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
 
-    def updated(self, before: Result, more: Any, reading: Mapping[str, Any]) -> Result:
+    def __call__(self, before: Result, more: Any, reading: Mapping[str, Any]) -> Result:
         """The result of all reports, from where the one before ended."""
         if reading.get("domain") is not None:
             raise UsageError("more reports have the domain of the others: drop domain=")
         options: Any = {key: value for key, value in reading.items() if key != "domain"}
-        policy, repeats = self.arguments["policy"], options.get("repeats", self.repeats)
-        if isinstance(more, Reports) and policy is None:
+        policy, old = self.arguments["policy"], self.reports
+        repeats = options.get("repeats", old.reading.repeats if old.reading else "keep")
+        if policy is None and not isinstance(more, Reports):
+            options["domain"] = old.domain
+        added = _read(more, policy, options)
+        if added.domain != old.domain:
             # Here, so that other inference loads no mechanism.
             from sottovoce.mechanisms.codes import recoded
 
-            added = recoded(read(more, **options), self.reports.domain)
-        else:
-            if policy is None:
-                options["domain"] = self.reports.domain
-            added = _read(more, policy, options)
-        whole = joined(self.reports, added, repeats)
-        result = infer(whole, start=before, **self.arguments)
-        assert isinstance(result.origin, _Origin)  # noqa: S101 - infer has set it
-        return replace(result, origin=replace(result.origin, repeats=self.repeats))
+            added = recoded(added, old.domain)
+        return infer(joined(old, added, repeats), start=before, **self.arguments)
 
 
 def joined(reports: Reports, more: Reports, repeats: Repeats) -> Reports:
@@ -158,24 +150,26 @@ def joined(reports: Reports, more: Reports, repeats: Repeats) -> Reports:
     worker, workers = _continued(reports.workers, more.workers)
     task, tasks = _continued(reports.tasks, more.tasks)
     value: Any = np.concatenate([reports.value, more.value])
-    whole = Reports(
-        np.concatenate([reports.worker, worker[more.worker]]),
-        np.concatenate([reports.task, task[more.task]]),
-        value, workers, tasks, reports.domain,
-        simulated=reports.simulated or more.simulated, reported=reports.reported,
+    whole = replace(
+        reports, value=value, workers=workers, tasks=tasks,
+        worker=np.concatenate([reports.worker, worker[more.worker]]),
+        task=np.concatenate([reports.task, task[more.task]]),
+        simulated=reports.simulated or more.simulated,
     )  # fmt: skip
     if reports.reading is None and repeats == "keep":
         return whole
     first, second = (each.reading or Reading("the table", len(each)) for each in (reports, more))
-    found = resolved(whole, repeats, lambda position: position + 1)
-    # Repeats that were kept are found again; the others were dropped, and counted, before.
+    found = resolved(replace(whole, reading=None), repeats, lambda position: position + 1)
+    # Repeats that were kept are found again; others were counted when they were dropped.
     counts = [found.reading or Reading("", 0), *([] if repeats == "keep" else [first, second])]
-    reading = replace(
-        first, rows=first.rows + second.rows, repeats=repeats,
-        dropped=Counter(first.dropped) + Counter(second.dropped),
-        repeated=sum(each.repeated for each in counts),
-        contradicting=sum(each.contradicting for each in counts),
-    )  # fmt: skip
+    reading = Reading(
+        first.source,
+        first.rows + second.rows,
+        sum(each.repeated for each in counts),
+        sum(each.contradicting for each in counts),
+        repeats,
+        Counter(first.dropped) + Counter(second.dropped),
+    )
     return replace(found, reading=reading)
 
 

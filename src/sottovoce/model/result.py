@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -45,14 +45,6 @@ class Provenance:
     started_from: int = 0
 
 
-class Origin(Protocol):
-    """The reports of a result, and how they were fitted; not saved with the result."""
-
-    def updated(self, before: Result, more: Any, reading: Mapping[str, Any]) -> Result:
-        """The result of all reports."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result(Displayed):
     """Truths, confidence and weights, as arrays with their vocabularies.
@@ -87,7 +79,7 @@ class Result(Displayed):
     warnings: tuple[str, ...] = ()
     log_scale: bool = False
     crowd: FloatArray | None = None
-    origin: Origin | None = None
+    origin: Callable[..., Result] | None = None
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -120,15 +112,15 @@ class Result(Displayed):
         return _label_array(self.domain)[self.truths[:most]]
 
     def updated(self, more: Any, **reading: Any) -> Result:
-        """The result of these reports and `more`, a table with the same domain.
+        """The result of these reports and `more`, a table of the same domain, without a new start.
 
-        It may have new workers and tasks. Keywords say how to read it (see `read`). Everything else
-        is as in the call of `infer` that made this result. The rounds of `aware-labels` start where
-        they ended here, so that about half as many suffice; other methods, and all of them once
-        reports have doubled since a fit from scratch, start again. Truths are those of `infer` with
-        all reports, up to its tolerance. If a worker reports on a task again, `repeats` decides.
+        `more` may have new workers and tasks; keywords say how to read it (see `read`), and what to
+        do with repeats in either table. All else is as in the call of `infer` that made this
+        result. The rounds of `aware-labels` start where they ended, so about half as many suffice;
+        other methods, and all once reports have doubled since a fit from scratch, start again.
+        Truths and confidence are those of `infer` with all reports, up to its `tolerance`.
 
-        A result has its reports while it is in memory. A pickled one no longer has them.
+        A result has its reports while it is in memory; one that was pickled has lost them.
 
         >>> from sottovoce import infer
         >>> answers = {"worker": ["ann", "bob"], "task": ["q1", "q1"], "answer": ["yes", "no"]}
@@ -139,10 +131,10 @@ class Result(Displayed):
         """
         if self.origin is None:
             raise UsageError(
-                "this result has no reports to add to (only a result of infer has, until it is "
-                "saved): pass all reports to infer, with start= and this result"
+                "this result has no reports to add to, as only a result of infer has until it is "
+                "saved: pass all reports to infer, with start= and this result"
             )
-        return self.origin.updated(self, more, reading)
+        return self.origin(self, more, reading)
 
     def prediction_sets(self, level: float = 0.95) -> npt.NDArray[np.bool_]:
         """Sets of labels that contain the truth with probability `level`, as [task, label].

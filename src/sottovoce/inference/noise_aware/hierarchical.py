@@ -61,14 +61,6 @@ def channel_law(matrix: FloatArray, named: Sets, labels: int) -> Law:
     return Law(law, named, right - other, other)
 
 
-class Start(NamedTuple):
-    """Where the rounds start: confusions of workers, that of the crowd, and shares of truths."""
-
-    confusions: FloatArray
-    crowd: FloatArray
-    shares: FloatArray
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
     """A fitted model: `confusions[worker, truth, answer]` are means, `shares` those of truths.
@@ -101,7 +93,7 @@ def fit_hierarchy(
     crowd: FloatArray,
     *,
     known: Codes | None = None,
-    begin: Start | None = None,
+    begin: tuple[FloatArray, FloatArray, FloatArray] | None = None,
     max_rounds: int,
     tolerance: float,
 ) -> Hierarchy:
@@ -121,7 +113,7 @@ def fit_hierarchy(
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
     the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance` per
-    report: priors may let it fall. `begin` replaces the first values of the parameters, not priors.
+    report: priors may let it fall. `begin` are the first confusions, crowd and shares, if known.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)

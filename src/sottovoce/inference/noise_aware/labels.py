@@ -16,12 +16,7 @@ from sottovoce.inference.aggregator import (
     label_result,
 )
 from sottovoce.inference.evaluation import positions
-from sottovoce.inference.noise_aware.hierarchical import (
-    Hierarchy,
-    Start,
-    channel_law,
-    fit_hierarchy,
-)
+from sottovoce.inference.noise_aware.hierarchical import Hierarchy, channel_law, fit_hierarchy
 from sottovoce.inference.noise_aware.variational_em import (
     CoinFit,
     CoinStates,
@@ -183,19 +178,19 @@ class AwareLabels:
             tolerance=self.tolerance,
         )
 
-    def _begin(self, engine: Engine, first: FloatArray) -> Start | None:
-        """The parameters of the earlier result; a new worker has the crowd's, NULL its first."""
-        earlier = self.start
-        if earlier is None or earlier.confusions is None or earlier.crowd is None:
+    def _begin(
+        self, engine: Engine, first: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Parameters of the earlier result; a new worker has the crowd's. NULL keeps its first."""
+        last = self.start
+        if last is None or last.confusions is None or last.crowd is None or last.prior is None:
             return None
-        assert earlier.prior is not None  # noqa: S101 - it comes with the confusions
-        rows, found = positions(earlier.workers, engine.workers)
-        known = np.where(found[:, np.newaxis, np.newaxis], earlier.confusions[rows], earlier.crowd)
-        null = first[:, len(first) :]
-        given = 1 - null.sum(axis=1, keepdims=True)
+        rows, found = positions(last.workers, engine.workers)
+        known = np.where(found[:, np.newaxis, np.newaxis], last.confusions[rows], last.crowd)
+        known, null = np.concatenate([known, [last.crowd]]), first[:, len(first) :]
         each = np.broadcast_to(null, (len(known), *null.shape))
-        confusions = np.concatenate([known * given, each], axis=2)
-        return Start(confusions, np.hstack([earlier.crowd * given, null]), earlier.prior)
+        whole = np.concatenate([known * (1 - null.sum(axis=1, keepdims=True)), each], axis=2)
+        return whole[:-1], whole[-1], last.prior
 
     def _matrix(self, domain: Domain) -> FloatArray:
         matrix = np.eye(domain.size) if self.channel is None else self.channel.matrix()
