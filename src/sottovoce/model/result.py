@@ -126,8 +126,8 @@ class Result(Displayed):
         >>> answers = {"worker": ["ann", "bob"], "task": ["q1", "q1"], "answer": ["yes", "no"]}
         >>> result = infer(answers)
         >>> more = {"worker": ["cy", "cy"], "task": ["q1", "q2"], "answer": ["no", "yes"]}
-        >>> dict(zip(result.tasks, result.updated(more).answers))
-        {'q1': 3, 'q2': 1}
+        >>> result.updated(more).answers.tolist()
+        [3, 1]
         """
         if self.origin is None:
             raise UsageError(
