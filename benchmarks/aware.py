@@ -23,14 +23,11 @@ from measuring import best_cpu, peak_above
 from sottovoce import DawidSkene, LocalEngine, Target, make_policy, perturb
 from sottovoce.api.perturb import read_evidence
 from sottovoce.datasets import SeededRandomness
+from sottovoce.inference.noise_aware.hierarchical import channel_law, fit_hierarchy
 from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.inference.noise_aware.numbers import AwareNumbers
-from sottovoce.inference.noise_aware.variational_em import (
-    coin_states,
-    fit_coins,
-    fit_confusions,
-    sets_of,
-)
+from sottovoce.inference.noise_aware.variational_em import coin_states, fit_coins, sets_of
+from sottovoce.inference.signal import named_labels
 from sottovoce.model import Domain, Evidence, Reports, SetChannel
 
 FEW, MORE = 3, 13
@@ -46,7 +43,7 @@ def labels(reports: int, count: int) -> dict[str, float]:
     plain, engine = LocalEngine(table, threads=1), LocalEngine(found.symbols, threads=1)
     sets = sets_of(channel)
     states, even = coin_states(channel, sets), np.full(count, 100.0)
-    shares = np.full(count, 1 / count)
+    law = channel_law(channel.matrix(), named_labels(count, channel), count)
     first = 0.7 * np.eye(count) + 0.3 / count
     never = -math.inf
     round_of = {
@@ -54,9 +51,7 @@ def labels(reports: int, count: int) -> dict[str, float]:
         "one_coin": lambda n: fit_coins(
             engine, states, sets, even, max_rounds=n, tolerance=never
         ),
-        "confusion": lambda n: fit_confusions(
-            engine, channel.matrix(), shares, first, 2.0 * count, max_rounds=n, tolerance=never
-        ),
+        "confusion": lambda n: fit_hierarchy(engine, law, first, max_rounds=n, tolerance=never),
     }  # fmt: skip
     seen = {name: _per_round(work) for name, work in round_of.items()}
     method = AwareLabels(channel, policy.domain)

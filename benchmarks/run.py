@@ -169,6 +169,22 @@ def perturbing(*, quick: bool) -> list[list[str]]:
     return rows
 
 
+def default(*, quick: bool) -> list[list[str]]:
+    rows = [["answers", "workers", "Dawid-Skene", "rounds", "default", "rounds", "ratio",
+             "update", "rounds", "truths as before", "memory above the table"]]  # fmt: skip
+    crowds = [(10**6, 10**3), (10**6, 10**4), (10**7, 10**4)]
+    for answers, workers in crowds[:2] if quick else crowds:
+        tell(f"default, {answers:,} answers, {workers:,} workers")
+        seen = child("default.py", str(answers), "4", str(workers))
+        rows.append([
+            _power(answers), _power(workers), f"{seen['dawid_skene']:.2f} s",
+            str(seen["ds_rounds"]), f"{seen['default']:.2f} s", str(seen["default_rounds"]),
+            f"{seen['default'] / seen['dawid_skene']:.1f}x", f"{seen['updated']:.2f} s",
+            str(seen["updated_rounds"]), f"{seen['same']:.3%}", _mebibytes(seen["above"]),
+        ])  # fmt: skip
+    return rows
+
+
 def aware(*, quick: bool) -> list[list[str]]:
     rows = [["reports", "K", "Dawid-Skene", "one coin", "ratio", "confusion", "ratio", "whole",
              "peak memory"]]  # fmt: skip
@@ -356,6 +372,7 @@ SECTIONS = {
     "peers": ("Dawid-Skene and majority vote compared with crowd-kit", explaining.PEER, peers),
     "memory": ("Peak memory of Dawid-Skene", explaining.MEMORY, memory),
     "growth": ("Growth", explaining.GROWTH, growth),
+    "default": ("The default for labels", explaining.DEFAULT, default),
     "reading": ("Reading and inferring from files", explaining.READING, reading),
     "perturbing": ("Perturbing labels", explaining.PERTURBING, perturbing),
     "aware": ("Noise-aware inference", explaining.AWARE, aware),

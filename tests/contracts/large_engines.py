@@ -62,14 +62,17 @@ CASES = [
     *_suiting("rte", Domain.categorical("01")),
     *_suiting("calories", Domain.numeric()),
     *_suiting("made-up", Domain.categorical("abc"), repeats="last"),
+    *(Case(table, "auto") for table in ("rte", "calories")),
+    Case("web", "auto", {"domain": Kind.ORDINAL}),
     Case("web", "crh", {"domain": Kind.ORDINAL}),
     Case("web", "dawid-skene", {"domain": Kind.ORDINAL}),
     Case("dog-reports", "auto", under=_policy(4)),
     Case("dog-reports", "dawid-skene", under=_policy(4)),
     Case("rte-reports", "aware-labels", under=_policy(2)),
 ]
-"""Every method on a real table of labels, a real one of numbers, and a synthetic one; labels on a
-scale, also as numbers; reports of a policy, for noise-aware and other methods."""
+"""Every method on a real table of labels, a real one of numbers, and a synthetic one; the
+default; labels on a scale, also as numbers; reports of a policy, for noise-aware and other
+methods."""
 
 
 def every_table(folder: Path, real_data: Path) -> dict[str, Path]:

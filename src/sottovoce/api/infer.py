@@ -1,9 +1,10 @@
-"""infer: truths from a table, and the method that infers them."""
+"""infer: truths from a table, the method that infers them, and updates with more reports."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -14,15 +15,20 @@ from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, default_method, method_named, suits
 from sottovoce.inference.aggregator import choose
+from sottovoce.inference.evaluation import positions
 from sottovoce.inference.registry import unknown_method
-from sottovoce.model import Domain, Kind, Policy, Reports, Result
+from sottovoce.model import Codes, Domain, Kind, Names, Policy, Reading, Repeats, Reports, Result
 from sottovoce.model.domain import are_numbers
 from sottovoce.model.policy import check_policy
 from sottovoce.seams import Aggregator, Engine
+from sottovoce.tables.duplicates import resolved
 from sottovoce.version import __version__
 
 AWARE_COMPILED_FROM = 20_000
 """Number of reports from which kernels are compiled for methods that make a hundred passes."""
+
+STALE = 2
+"""A start from fewer reports, by this factor, could keep the rounds at a poor optimum."""
 
 
 @spelled_out(InferKeywords)
@@ -39,6 +45,7 @@ def infer(
     compiled: bool | None = None,
     known: Any = None,
     known_columns: Mapping[str, str] | None = None,
+    start: Result | None = None,
     **keywords: Unpack[InferKeywords],
 ) -> Result:
     """Infer the truth of every task, with confidence and each worker's weight.
@@ -57,6 +64,9 @@ def infer(
     columns). The method learns from them, and from 10 on confidence is calibrated on them, which
     takes five more fits. Their tasks should be a random sample of all tasks.
 
+    `start` is an earlier result for some of the reports: aware-labels starts from it, which saves
+    rounds, unless the reports have doubled; other methods ignore it. See also `Result.updated`.
+
     >>> answers = {"worker": ["ann", "bob", "cy"] * 2, "task": ["q1"] * 3 + ["q2"] * 3,
     ...            "answer": ["yes", "yes", "no", "no", "no", "no"]}
     >>> result = infer(answers, "majority-vote")
@@ -66,19 +76,23 @@ def infer(
     reading, chosen = split_keywords(infer, method, parameters, keywords)
     if policy is not None:
         check_policy(policy)
-    aware = _aware(source, method, chosen, policy, reading) if policy else None
+    whole = _read(source, policy, reading)
+    aware = _aware(whole, method, chosen, policy) if policy else None
     if aware is None:
-        table = read(source, **reading) if policy is None else _plain(policy, source, reading)
+        table = _plain(policy, whole) if policy else whole
         aggregator = chosen_aggregator(method, table.domain, chosen)
         domain, table = table.domain, _suited(table, aggregator)
     else:
         table, aggregator = aware
         domain = policy.domain if policy else table.domain
-    if compiled is None and getattr(aggregator, "name", "").startswith("aware-"):
-        compiled = len(table) >= AWARE_COMPILED_FROM
-    engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
+    aggregator, started_from = _started(aggregator, start, domain, len(whole))
+    kernels = compiled
+    if kernels is None and getattr(aggregator, "name", "").startswith("aware-"):
+        kernels = len(table) >= AWARE_COMPILED_FROM
+    engine: Engine = LocalEngine(table, use_kernels=kernels, threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)
+    truths = None
     if known is None:
         result = aggregator.fit(engine)
     else:
@@ -93,23 +107,114 @@ def infer(
         reading=table.reading,
         policy_hash=policy.hash if policy else None,
         simulated=table.simulated,
+        started_from=started_from,
     )
-    return replace(_broken_ties(result, ties, seed), provenance=provenance)
+    again: dict[str, Any] = {
+        "method": method, "parameters": chosen, "ties": ties, "seed": seed, "threads": threads,
+        "progress": progress, "policy": policy, "compiled": compiled, "known": truths,
+    }  # fmt: skip
+    broken = _broken_ties(result, ties, seed)
+    return replace(broken, provenance=provenance, origin=_Origin(whole, again))
 
 
-def _plain(policy: Policy, source: Any, reading: ReadingOptions) -> Reports:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Origin:
+    """The reports of a result, and the arguments of its fit. Pickled, it is None."""
+
+    reports: Reports
+    arguments: Mapping[str, Any]
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+    def __call__(self, before: Result, more: Any, reading: Mapping[str, Any]) -> Result:
+        """The result of all reports, from where the one before ended."""
+        if reading.get("domain") is not None:
+            raise UsageError("more reports have the domain of the others: drop domain=")
+        options: Any = {key: value for key, value in reading.items() if key != "domain"}
+        policy, old = self.arguments["policy"], self.reports
+        repeats = options.get("repeats", old.reading.repeats if old.reading else "keep")
+        if policy is None and not isinstance(more, Reports):
+            options["domain"] = old.domain
+        added = _read(more, policy, options)
+        if added.domain != old.domain:
+            # Here, so that other inference loads no mechanism.
+            from sottovoce.mechanisms.codes import recoded
+
+            added = recoded(added, old.domain)
+        return infer(joined(old, added, repeats), start=before, **self.arguments)
+
+
+def joined(reports: Reports, more: Reports, repeats: Repeats) -> Reports:
+    """One table of both, with the vocabularies of the first continued."""
+    worker, workers = _continued(reports.workers, more.workers)
+    task, tasks = _continued(reports.tasks, more.tasks)
+    value: Any = np.concatenate([reports.value, more.value])
+    whole = replace(
+        reports, value=value, workers=workers, tasks=tasks,
+        worker=np.concatenate([reports.worker, worker[more.worker]]),
+        task=np.concatenate([reports.task, task[more.task]]),
+        simulated=reports.simulated or more.simulated,
+    )  # fmt: skip
+    if reports.reading is None and repeats == "keep":
+        return whole
+    first, second = (each.reading or Reading("the table", len(each)) for each in (reports, more))
+    found = resolved(replace(whole, reading=None), repeats, lambda position: position + 1)
+    # Repeats that were kept are found again; others were counted when they were dropped.
+    counts = [found.reading or Reading("", 0), *([] if repeats == "keep" else [first, second])]
+    reading = Reading(
+        first.source,
+        first.rows + second.rows,
+        sum(each.repeated for each in counts),
+        sum(each.contradicting for each in counts),
+        repeats,
+        Counter(first.dropped) + Counter(second.dropped),
+    )
+    return replace(found, reading=reading)
+
+
+def _continued(names: Names, more: Names) -> tuple[Codes, Names]:
+    """The codes of more names in a vocabulary that new ones are added to."""
+    rows, found = positions(names, more)
+    codes = np.where(found, rows, len(names) + np.cumsum(~found) - 1).astype(np.int32)
+    new = more[~found]
+    if (names.dtype.kind in "iu") != (more.dtype.kind in "iu"):
+        names, new = names.astype(str).astype(object), new.astype(str).astype(object)
+    return codes, np.concatenate([names, new])
+
+
+def _started(
+    aggregator: Aggregator, start: Result | None, domain: Domain, reports: int
+) -> tuple[Aggregator, int]:
+    """The aggregator from an earlier result, and the number of reports of that one's own start."""
+    if start is None:
+        return aggregator, 0
+    if start.domain != domain:
+        raise UsageError(f"start= is a result for {start.domain}, and the answers are {domain}")
+    first = start.provenance.started_from or int(start.answers.sum())
+    if start.crowd is None or not hasattr(aggregator, "start") or reports > STALE * first:
+        return aggregator, 0
+    starting: Any = aggregator
+    return replace(starting, start=start), first
+
+
+def _read(source: Any, policy: Policy | None, reading: ReadingOptions) -> Reports:
+    if policy is None:
+        return read(source, **reading)
     # Here and below, so that inference without a policy loads no mechanism.
-    from sottovoce.api.perturb import read_plain
+    from sottovoce.api.perturb import read_under
 
-    return read_plain(source, policy, **reading)
+    return read_under(source, policy, **reading)
+
+
+def _plain(policy: Policy, reports: Reports) -> Reports:
+    from sottovoce.mechanisms.policies import mechanism_of
+
+    return mechanism_of(policy).plain(reports, policy.domain)
 
 
 def _aware(
-    source: Any,
-    method: str | Aggregator,
-    parameters: Mapping[str, Any],
-    policy: Policy,
-    reading: ReadingOptions,
+    reports: Reports, method: str | Aggregator, parameters: Mapping[str, Any], policy: Policy
 ) -> tuple[Reports, Aggregator] | None:
     """Reports and the method that models their noise; None if another method was named."""
     if not isinstance(method, str):
@@ -121,7 +226,7 @@ def _aware(
         return None
     name = "aware" if method == "auto" else method
     as_numbers = reads_numbers(name, policy.domain)
-    found = read_evidence(source, policy, as_numbers=as_numbers, **reading)
+    found = read_evidence(reports, policy, as_numbers=as_numbers)
     if found is None:
         if method == "auto":
             return None

@@ -87,7 +87,7 @@ def _number(task: Task) -> float:
 
 def aligned(known: Gold, tasks: Names, domain: Domain) -> npt.NDArray[Any]:
     """The known truth of each task: codes with -1, or numbers with NaN, where there is none."""
-    rows, found = positions(tasks, known)
+    rows, found = positions(tasks, known.tasks)
     if not found.any():
         raise DataError("no known task has an answer: compare the task names")
     if domain.is_numeric:

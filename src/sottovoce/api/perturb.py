@@ -87,12 +87,6 @@ def read_under(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -
     return read(source, reported=True, **reading)
 
 
-def read_plain(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -> Reports:
-    """Read a table of reports for methods that do not model the noise."""
-    reports = read_under(source, policy, **reading)
-    return mechanism_of(policy).plain(reports, policy.domain)
-
-
 def read_evidence(
     source: Any, policy: Policy, *, as_numbers: bool = False, **reading: Unpack[ReadingOptions]
 ) -> Evidence | None:

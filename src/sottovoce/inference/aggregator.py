@@ -144,6 +144,7 @@ def label_result(
     settled: Settled,
     *,
     confusions: FloatArray | None = None,
+    crowd: FloatArray | None = None,
     prior: FloatArray | None = None,
     domain: Domain | None = None,
     warnings: tuple[str, ...] = (),
@@ -166,6 +167,7 @@ def label_result(
         confidence=posterior[np.arange(len(truths)), truths],
         posterior=posterior,
         confusions=confusions,
+        crowd=crowd,
         prior=prior,
         warnings=warnings,
     )

@@ -20,7 +20,7 @@ def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
     result always prints the same interval. Gold tasks without an answer, and those whose truth the
     method knew, are counted, not scored.
     """
-    rows, answered = positions(result.tasks, gold)
+    rows, answered = positions(result.tasks, gold.tasks)
     if not answered.any():
         raise DataError("no gold task has an answer: compare the task names")
     found = answered if result.known is None else answered & ~result.known[rows]
@@ -42,15 +42,14 @@ def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
     return Score(len(right), unanswered, low, high, accuracy=accuracy, known=known)
 
 
-def positions(tasks: Names, gold: Gold) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """The position of each gold task, and whether it is there; as text unless both are integers."""
-    wanted = gold.tasks
-    if not (tasks.dtype.kind in "iu" and wanted.dtype.kind in "iu"):
-        tasks, wanted = _as_text(tasks), _as_text(wanted)
-    order = np.argsort(tasks)
-    at = np.minimum(np.searchsorted(tasks, wanted, sorter=order), len(tasks) - 1)
+def positions(names: Names, wanted: Names) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """The position of each name, and whether it is there; as text unless both are integers."""
+    if not (names.dtype.kind in "iu" and wanted.dtype.kind in "iu"):
+        names, wanted = _as_text(names), _as_text(wanted)
+    order = np.argsort(names)
+    at = np.minimum(np.searchsorted(names, wanted, sorter=order), len(names) - 1)
     rows = order[at]
-    return rows, np.asarray(tasks[rows] == wanted)
+    return rows, np.asarray(names[rows] == wanted)
 
 
 def _as_text(values: npt.NDArray[np.generic]) -> npt.NDArray[np.str_]:

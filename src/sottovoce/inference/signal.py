@@ -40,7 +40,9 @@ def signal(engine: Engine, channel: SetChannel | None = None) -> Signal:
     counts = engine.total(WorkerLabels(len(engine.workers), labels, sets))
     named, reports = counts[:, :-1], counts[:, -1:]
     habits = (named + CROWD * named.sum(axis=0) / max(reports.sum(), 1.0)) / (reports + CROWD)
-    symbols = engine.total(LabelCounts(len(sets.starts) - 1))
+    symbols = named.sum(axis=0)
+    if channel is not None:
+        symbols = engine.total(LabelCounts(len(sets.starts) - 1))
     agreement, pairs, tasks = engine.total(LabelResiduals(habits, sets)).tolist()
     spread = _second_moments(sets, symbols, labels) - (habits * reports).T @ habits
     variance = float(np.sum(np.square(spread / max(reports.sum(), 1.0))))

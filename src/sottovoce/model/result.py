@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -31,6 +31,7 @@ class Provenance:
     """The origin of a result: enough to reproduce it.
 
     `known` is how many known truths the method learnt from, `calibration` what they changed.
+    `started_from` is the number of reports of the fit where the rounds started; 0 from scratch.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Provenance:
     simulated: bool = False
     known: int = 0
     calibration: str | None = None
+    started_from: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,7 +52,8 @@ class Result(Displayed):
     For labels `truths` are codes into `domain.labels`, `confidence` is the probability of the
     chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
     and `standard_error` is their standard error. The method defines `weights`.
-    `confusions[worker, truth, answer]` is the probability of an answer given the truth.
+    `confusions[worker, truth, answer]` is the probability of an answer given the truth, and `crowd`
+    that of a worker about whom nothing is known.
     `known` marks the tasks whose truth was given; `nonconformity` holds the sorted scores of these
     tasks, from which `prediction_sets` and `intervals` follow. `warnings` are sentences that say
     why the truths may be of little use. `log_scale` means that the errors of numbers are symmetric
@@ -75,6 +78,8 @@ class Result(Displayed):
     nonconformity: FloatArray | None = None
     warnings: tuple[str, ...] = ()
     log_scale: bool = False
+    crowd: FloatArray | None = None
+    origin: Callable[..., Result] | None = None
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -105,6 +110,31 @@ class Result(Displayed):
         if self.domain.is_numeric:
             return self.truths[:most]
         return _label_array(self.domain)[self.truths[:most]]
+
+    def updated(self, more: Any, **reading: Any) -> Result:
+        """The result of these reports and `more`, a table of the same domain, without a new start.
+
+        `more` may have new workers and tasks; keywords say how to read it (see `read`), and what to
+        do with repeats in either table. All else is as in the call of `infer` that made this
+        result. The rounds of `aware-labels` start where they ended, so about half as many suffice;
+        other methods, and all once reports have doubled since a fit from scratch, start again.
+        Truths and confidence are those of `infer` with all reports, up to its `tolerance`.
+
+        A result has its reports while it is in memory; one that was pickled has lost them.
+
+        >>> from sottovoce import infer
+        >>> answers = {"worker": ["ann", "bob"], "task": ["q1", "q1"], "answer": ["yes", "no"]}
+        >>> result = infer(answers)
+        >>> more = {"worker": ["cy", "cy"], "task": ["q1", "q2"], "answer": ["no", "yes"]}
+        >>> result.updated(more).answers.tolist()
+        [3, 1]
+        """
+        if self.origin is None:
+            raise UsageError(
+                "this result has no reports to add to, as only a result of infer has until it is "
+                "saved: pass all reports to infer, with start= and this result"
+            )
+        return self.origin(self, more, reading)
 
     def prediction_sets(self, level: float = 0.95) -> npt.NDArray[np.bool_]:
         """Sets of labels that contain the truth with probability `level`, as [task, label].

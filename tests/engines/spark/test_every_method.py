@@ -29,7 +29,8 @@ def packed() -> dict[str, Packed]:
 
 OFTEN = {
     *("rte-majority-vote", "rte-td", "rte-crh", "rte-dawid-skene", "rte-latent-label"),
-    *("calories-mean", "calories-median", "calories-crh", "calories-gtm"),
+    *("rte-auto", "calories-auto", "calories-mean", "calories-median"),
+    *("calories-crh", "calories-gtm"),
     *("web-crh", "dog-reports-auto"),
 }
 """One case of each kind of sum, table and report; `test_one_call_does_it_all` is synthetic."""

@@ -72,6 +72,7 @@ class Hierarchy:
     """
 
     confusions: FloatArray
+    crowd: FloatArray
     shares: FloatArray
     first: FloatArray
     origins: FloatArray
@@ -94,6 +95,7 @@ def fit_hierarchy(
     crowd: FloatArray,
     *,
     known: Codes | None = None,
+    begin: tuple[FloatArray, FloatArray, FloatArray] | None = None,
     max_rounds: int,
     tolerance: float,
 ) -> Hierarchy:
@@ -112,8 +114,8 @@ def fit_hierarchy(
 
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
-    the answer makes to a report. Stops when the log-likelihood grows by less than `tolerance` κ²
-    per report.
+    the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance` κ²
+    per report: priors may let it fall. `begin` are the first confusions, crowd and shares, if known.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)
@@ -125,13 +127,15 @@ def fit_hierarchy(
     start = first_shares(reported, channel, labels)
     shares, origins = start, kinds_of_tasks(labels, workers * channel.law.shape[1])
     confusions = np.broadcast_to(crowd, (workers, *crowd.shape))
+    if begin is not None:
+        confusions, crowd, shares = begin
     before, converged, turn = -np.inf, False, 0
     for turn in range(1, max_rounds + 1):
         table = _table(confusions, channel.law, origins)
         step = Confusions(table, kind_shares(shares, origins), known)
         sums = ConfusionSums(engine.total(step))
         gain = (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
-        converged = turn > 2 and gain < tolerance * noise
+        converged = turn > 2 and abs(gain) < tolerance * noise
         if converged:
             break
         before = sums.log_likelihood
@@ -144,9 +148,9 @@ def fit_hierarchy(
         tasks = sums.tasks @ origins + held * start
         shares = steady(tasks / tasks.sum())
     reports = sums.counts.sum(axis=1).reshape(workers, -1).sum(axis=1)
-    correlation = SHARED * noise
-    temper = _temper(np.asarray(confusions), shares, reports, engine.task_count, correlation)
-    return Hierarchy(np.asarray(confusions), shares, start, origins, temper, turn, converged)
+    confusions = np.asarray(confusions)
+    temper = _temper(confusions, shares, reports, engine.task_count, SHARED * noise)
+    return Hierarchy(confusions, crowd, shares, start, origins, temper, turn, converged)
 
 
 def _temper(

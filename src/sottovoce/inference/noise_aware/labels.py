@@ -15,6 +15,7 @@ from sottovoce.inference.aggregator import (
     check_parameters,
     label_result,
 )
+from sottovoce.inference.evaluation import positions
 from sottovoce.inference.noise_aware.hierarchical import Hierarchy, channel_law, fit_hierarchy
 from sottovoce.inference.noise_aware.variational_em import (
     CoinFit,
@@ -86,7 +87,8 @@ class AwareLabels:
 
     `confidence` is the posterior of the chosen label. A worker's weight is its expected accuracy.
     `known[task]` is the truth of a task, or −1. `participation`, if it is private, is the public
-    share of cells that are answered; 0 estimates it for each worker from its reports.
+    share of cells that are answered; 0 estimates it for each worker from its reports. `start` is an
+    earlier result, whose parameters are the first ones of the confusion matrices.
     """
 
     channel: SetChannel | None = field(default=None, repr=False)
@@ -96,6 +98,7 @@ class AwareLabels:
     model: Literal["auto", "one-coin", "confusion"] = "auto"
     participation: float = 0.0
     known: Codes | None = field(default=None, repr=False)
+    start: Result | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "aware-labels"
     takes: ClassVar[frozenset[Kind]] = LABELS
@@ -164,14 +167,30 @@ class AwareLabels:
         law = channel_law(
             self._matrix(domain), named_labels(domain.size, self.channel), domain.size
         )
+        first = self._first(engine, domain)
         return fit_hierarchy(
             engine,
             law,
-            self._first(engine, domain),
+            first,
             known=self.known,
+            begin=self._begin(engine, first),
             max_rounds=self.max_rounds,
             tolerance=self.tolerance,
         )
+
+    def _begin(
+        self, engine: Engine, first: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Parameters of the earlier result; a new worker has the crowd's. NULL keeps its first."""
+        last = self.start
+        if last is None or last.confusions is None or last.crowd is None or last.prior is None:
+            return None
+        rows, found = positions(last.workers, engine.workers)
+        known = np.where(found[:, np.newaxis, np.newaxis], last.confusions[rows], last.crowd)
+        known, null = np.concatenate([known, [last.crowd]]), first[:, len(first) :]
+        each = np.broadcast_to(null, (len(known), *null.shape))
+        whole = np.concatenate([known * (1 - null.sum(axis=1, keepdims=True)), each], axis=2)
+        return whole[:-1], whole[-1], last.prior
 
     def _matrix(self, domain: Domain) -> FloatArray:
         matrix = np.eye(domain.size) if self.channel is None else self.channel.matrix()
@@ -200,12 +219,14 @@ class AwareLabels:
         if isinstance(model, Hierarchy):
             posterior = model.posterior(engine, self._matrix(domain), self.known)
             confusions = _answered(model.confusions, domain.size)
+            crowd = _answered(model.crowd, domain.size)
             shares, first = model.shares, model.first
             accuracy = np.einsum("t,wtt->w", shares, confusions)
             settled = Settled(accuracy, model.rounds, model.converged)
         else:
             posterior = model.fit.posterior(engine, model.states, model.sets)
-            confusions, shares, first = None, model.fit.shares(), model.fit.shares()
+            confusions, crowd = None, None
+            shares = first = model.fit.shares()
             accuracy = model.fit.states @ model.states.accuracy
             settled = Settled(accuracy, model.fit.rounds, model.fit.converged)
         weight = signal_weight(found)
@@ -219,6 +240,7 @@ class AwareLabels:
             mixed,
             settled,
             confusions=confusions,
+            crowd=crowd,
             prior=shares,
             domain=domain,
             warnings=(warning,) if warning else (),
@@ -244,8 +266,8 @@ def signal_weight(found: Signal) -> float:
 
 def _answered(confusions: FloatArray, labels: int) -> FloatArray:
     """Confusions among given answers, without NULL."""
-    given = confusions[:, :, :labels]
-    return np.asarray(given / given.sum(axis=2, keepdims=True))
+    given = confusions[..., :labels]
+    return np.asarray(given / given.sum(axis=-1, keepdims=True))
 
 
 def _identity(labels: int) -> SetChannel:

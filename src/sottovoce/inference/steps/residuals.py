@@ -36,6 +36,11 @@ class WorkerLabels:
 
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
+        itself = np.arange(self.labels + 1)  # what a label names if answers are clean
+        if np.array_equal(self.sets.starts, itself) and (self.sets.members == itself[:-1]).all():
+            named = np.bincount(part.report, minlength=self.workers * self.labels)
+            named = named.reshape(self.workers, -1)
+            return np.column_stack([named, named.sum(axis=1)]).astype(np.float64)
         worker, symbol = np.divmod(part.report.astype(np.int64), part.labels)
         rows, member = members_of(part, self.sets)
         named = np.bincount(

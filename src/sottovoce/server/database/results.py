@@ -27,7 +27,8 @@ class Summary:
     truths changed between the last two of these results, and `changed_since` the number of reports
     of the earlier one. `alpha` is Krippendorff's alpha of the reports, with its interval.
     `warnings` are the result's; `problem` is why there are no truths. `known` is how many known
-    truths inference used, and `calibration` what they changed.
+    truths inference used, and `calibration` what they changed. `started_from` is the number of
+    reports of the earlier fit that this one started from, or 0.
     """
 
     reports: int
@@ -49,6 +50,7 @@ class Summary:
     problem: str | None = None
     known: int = 0
     calibration: str | None = None
+    started_from: int = 0
 
     def text(self) -> str:
         """As it is stored."""
@@ -165,7 +167,7 @@ def store_problem(
 ) -> None:
     """Keep the stored result, and record why newer reports and erasures have none."""
     reports, erasures = seen
-    summary = replace(before.summary, counted=reports, problem=problem)
+    summary = replace(before.summary, counted=reports, problem=problem, started_from=0)
     values = {"erasures": erasures, "summary": summary.text()}
     connection.execute(update(results).where(results.c.campaign == campaign).values(**values))
 
@@ -173,11 +175,13 @@ def store_problem(
 def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
     """Campaigns with reports or erasures that their results do not include.
 
-    The identifier of each, with its current numbers of reports and erasures.
+    A closed campaign's last fit is from scratch, so that its exported reports reproduce it. The
+    identifier of each, with its current numbers of reports and erasures.
     """
     query = (
         select(
             campaigns.c.id,
+            campaigns.c.state,
             campaigns.c.reports,
             campaigns.c.erasures,
             results.c.erasures.label("seen"),
@@ -193,7 +197,7 @@ def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
     return {
         row.id: (row.reports, row.erasures)
         for row in connection.execute(query)
-        if (row.reports, row.erasures) != _seen(row.summary, row.seen)
+        if (row.reports, row.erasures) != _seen(row.summary, row.seen, row.state)
     }
 
 
@@ -203,5 +207,8 @@ def gone(connection: Connection, ids: Collection[str]) -> set[str]:
     return set(ids) - set(found)
 
 
-def _seen(summary: str | None, erasures: int | None) -> tuple[int, int]:
-    return (0, 0) if summary is None else (Summary.parse(summary).counted, erasures or 0)
+def _seen(summary: str | None, erasures: int | None, state: str) -> tuple[int, int]:
+    found = None if summary is None else Summary.parse(summary)
+    if found is None or (found.started_from and state == State.CLOSED):
+        return 0, 0
+    return found.counted, erasures or 0

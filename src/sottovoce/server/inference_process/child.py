@@ -1,6 +1,6 @@
 """The inference process: it reads the database and changes nothing.
 
-A pass over a campaign reads only new reports.
+A pass over a campaign reads only new reports, and starts from the last fit.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class ReportCache:
             gathered = self._read(connection, stored)
             before = find_result(connection, stored.number)
             checkpoint = find_content(connection, stored.number) or Columns.none()
-        return fitted(gathered, stored, before.summary if before else None, checkpoint)
+        outcome = fitted(gathered, stored, before.summary if before else None, checkpoint)
+        self._keep(id, gathered)  # its size has changed
+        return outcome
 
     def _opened(self, connection: Connection, stored: Stored) -> FittedResult | None:
         """Truths from the totals of a sealed campaign; None until they are opened."""
@@ -69,14 +71,12 @@ class ReportCache:
         if gathered is not None and gathered.erasures == counts.erasures:
             self._add(connection, stored, gathered)
             if len(gathered) == counts.reports:
-                self._keep(id, gathered)
                 return gathered
         names = names_of(task_names(connection, stored.number))
         known = list(known_truths(connection, stored.number).values())
         gold = known_gold(known, stored.campaign.terms.policy.domain) if known else None
         gathered = GatheredReports(names, counts.erasures, known=gold)
         self._add(connection, stored, gathered)
-        self._keep(id, gathered)
         return gathered
 
     def _add(self, connection: Connection, stored: Stored, gathered: GatheredReports) -> None:

@@ -1,7 +1,8 @@
 """Fits gathered reports, or the totals of a sealed campaign, into a result to store.
 
-The reports of a campaign stay in memory, and new ones are added. A result also says whether the
-campaign has settled: more reports hardly change its truths.
+The reports of a campaign and their fit stay in memory; new reports are added. In a large campaign
+the rounds start from that fit while it is open, unless reports were deleted. A result also says
+whether the campaign has settled: more reports hardly change its truths.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from sottovoce.model import (
     Reading,
     Reports,
     Result,
+    State,
 )
 from sottovoce.server.database.campaigns import Stored
 from sottovoce.server.database.results import Columns, StoredResult, Summary
@@ -50,6 +52,9 @@ CHANGED = 0.01
 FEWEST = 5
 """Reports that every task must have: with fewer, truths may stay the same by chance."""
 
+STARTED_FROM = 20_000
+"""Number of reports from which a fit starts from the last one: small fits take no time."""
+
 KEPT = ("settled", "checkpoint", "changed", "changed_since")
 """Fields that a result without a checkpoint takes from the one before."""
 
@@ -64,6 +69,7 @@ class GatheredReports:
     erasures: int
     sequence: int = 0
     known: Gold | None = None
+    last: Result | None = None
     pseudonyms: bytearray = field(default_factory=bytearray)
     _parts: list[PackedReports] = field(default_factory=list)
 
@@ -78,8 +84,10 @@ class GatheredReports:
 
     @property
     def nbytes(self) -> int:
-        """The memory they take, including task names."""
+        """The memory they take, including task names and the last fit."""
         arrays = sum(p.count.nbytes + p.task.nbytes + p.code.nbytes for p in self._parts)
+        if self.last is not None and self.last.confusions is not None:
+            arrays += self.last.confusions.nbytes
         return arrays + len(self.pseudonyms) + 100 * len(self.names)
 
     def reports(self, policy: Policy) -> tuple[Reports, npt.NDArray[np.int32]]:
@@ -135,7 +143,8 @@ def fitted(
         changed_since=before.changed_since if before else 0,
     )
     try:
-        summary, columns = _inferred(gathered, policy, summary)
+        is_open = campaign.state is State.OPEN
+        summary, columns = _inferred(gathered, policy, summary, is_open=is_open)
     except SottovoceError as error:
         return _packed(gathered, replace(summary, problem=str(error)), checkpoint)
     except Exception as error:
@@ -163,13 +172,15 @@ def _packed(gathered: GatheredReports, summary: Summary, columns: Columns) -> Fi
 
 
 def _inferred(
-    gathered: GatheredReports, policy: Policy, summary: Summary
+    gathered: GatheredReports, policy: Policy, summary: Summary, *, is_open: bool
 ) -> tuple[Summary, Columns]:
     if not len(gathered):
         return replace(summary, problem=NOTHING_LEFT), Columns.none()
     reports, places = gathered.reports(policy)
     counted = replace(reports, reading=Reading("the campaign", len(reports)))
-    result = _learnt(counted, policy, gathered.known)
+    start = gathered.last if is_open and len(reports) >= STARTED_FROM else None
+    result = _learnt(counted, policy, gathered.known, start)
+    gathered.last = replace(result, origin=None, posterior=None)
     reading = result.provenance.reading
     summary = replace(
         summary,
@@ -182,19 +193,20 @@ def _inferred(
         left_out=sum(reading.dropped.values()) if reading else 0,
         known=result.provenance.known,
         calibration=result.provenance.calibration,
+        started_from=result.provenance.started_from,
         alpha=_alpha(reports, policy),
     )
     return summary, _columns(result, reports, places, gathered)
 
 
-def _learnt(reports: Reports, policy: Policy, known: Gold | None) -> Result:
+def _learnt(reports: Reports, policy: Policy, known: Gold | None, start: Result | None) -> Result:
     """Truths from the reports and the known truths of tasks that have reports."""
     if known is None or not np.isin(known.tasks, reports.tasks).any():
-        return infer(reports, policy=policy)
+        return infer(reports, policy=policy, start=start)
     try:
-        return infer(reports, policy=policy, known=known)
+        return infer(reports, policy=policy, known=known, start=start)
     except UsageError:  # the method, or its model for this policy, cannot learn
-        result = infer(reports, policy=policy)
+        result = infer(reports, policy=policy, start=start)
         given = aligned(known, result.tasks, result.domain)
         return clamped(result, given, "the method of this policy cannot learn from known truths")
 
