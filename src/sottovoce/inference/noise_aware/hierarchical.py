@@ -110,8 +110,8 @@ def fit_hierarchy(
 
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
-    the answer makes to a report. Stops when the log-likelihood grows by less than `tolerance` per
-    report.
+    the answer makes to a report. Stops when the log-likelihood grows by less than `tolerance` κ²
+    per report.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)
@@ -127,7 +127,7 @@ def fit_hierarchy(
         step = Confusions(table, kind_shares(shares, origins), known)
         sums = ConfusionSums(engine.total(step))
         gain = (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
-        converged = turn > 2 and gain < tolerance
+        converged = turn > 2 and gain < tolerance * noise
         if converged:
             break
         before = sums.log_likelihood
