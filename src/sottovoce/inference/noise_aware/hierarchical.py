@@ -25,7 +25,9 @@ COIN = 20.0
 POOLED = 10.0
 """The number of answers to one label that the first guess of the crowd's confusion counts as."""
 EVEN, EVEN_IF_NOISY = 0.02, 0.3
-"""The first shares of labels count as this part of the tasks, and as more if reports are noisy."""
+"""The first shares of labels count as this part of the tasks, and as more if reports are noisy.
+
+They also count as more if tasks have few reports: with one each, nothing shows the shares."""
 BIAS = 0.14
 """How far the crowd's habits move a label's share of answers: smaller deviations are not skew."""
 TYPICAL = 0.05
@@ -116,9 +118,11 @@ def fit_hierarchy(
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)
     strength, coin, pooled = SHRINKAGE / noise, COIN / noise, POOLED / noise
-    held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1)) * engine.task_count
     first = crowd
-    start = first_shares(engine.total(LabelCounts(channel.law.shape[1])), channel, labels)
+    reported = engine.total(LabelCounts(channel.law.shape[1]))
+    others = max(float(reported.sum()) / max(engine.task_count, 1) - 1, 0.01)
+    held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1) + EVEN / others**2) * engine.task_count
+    start = first_shares(reported, channel, labels)
     shares, origins = start, kinds_of_tasks(labels, workers * channel.law.shape[1])
     confusions = np.broadcast_to(crowd, (workers, *crowd.shape))
     before, converged, turn = -np.inf, False, 0
