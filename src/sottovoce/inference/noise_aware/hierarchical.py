@@ -101,8 +101,8 @@ def fit_hierarchy(
 ) -> Hierarchy:
     """EM for truths, torn tasks, workers' confusions, the crowd's confusion and class shares.
 
-    Worker k's row of truth t has the prior Dirichlet(strength · crowd[t]), and the crowd's rows are
-    learnt with them. A task is clear, and then each answer follows the row of its truth, or torn
+    Worker k's row of truth t has the prior Dirichlet(strength · crowd[t]), with the crowd's row at
+    the worker's own accuracy (`_own_crowd`), and the crowd's rows are learnt with them. A task is clear, and then each answer follows the row of its truth, or torn
     between two labels, and then each answer follows either row with probability 1/2, and so does
     the truth. With C = `law[answer, symbol]` and a kind g that follows row t with probability G[g,
     t]:
