@@ -36,6 +36,8 @@ TORN = 0.2
 """The part of label pairs, drawn by their shares, that tear a task."""
 SHARED = 0.12
 """The correlation of two workers' errors on a task, which answers alone do not show."""
+MOST_SHARING = 20.0
+"""Answers beyond this number per task share no more errors than these do."""
 MOST_TORN_CELLS = 20_000_000
 """Above this size of the table of likelihoods, tasks are not torn."""
 
@@ -169,7 +171,7 @@ def _temper(
     weight = np.square(accuracy - 1 / labels)
     squares = float(reports @ weight**2)
     equal = float(reports @ weight) ** 2 / squares / tasks if squares > 0 and tasks else 1.0
-    return 1 / (1 + max(equal - 1, 0.0) * correlation)
+    return 1 / (1 + min(max(equal - 1, 0.0), MOST_SHARING) * correlation)
 
 
 def kinds_of_tasks(labels: int, rows: int) -> FloatArray:

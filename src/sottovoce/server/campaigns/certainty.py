@@ -12,7 +12,8 @@ alike. So the mean of l over a task's posterior is
     m(c) = c logit(c) + (1 - c) logit((1 - c) / (k - 1)),
 
 and with class shares s_j it was Σ_j s_j logit(s_j) before any report: D is the sum of the gains
-over the sum of the reports, over all tasks. A task is decided after x more reports with probability
+over the sum of the reports, over all tasks. Reports on a task share errors, so that n of them are
+worth n / (1 + 0.05 min(n - 1, 20)) independent ones; x counts the further ones in that unit. A task is decided after x more reports with probability
 
     c Φ((logit(c) + D x - L) / √(2 D x)) + (1 - c) Φ((logit((1 - c)/(k - 1)) + D x - L) / √(2 D x))
 
@@ -32,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logit, ndtr
 
+from sottovoce.inference.noise_aware.hierarchical import MOST_SHARING
 from sottovoce.model import Domain, FloatArray, Grid
 from sottovoce.server.campaigns.histogram import Bin, binned
 from sottovoce.server.database.results import Columns
@@ -47,6 +49,9 @@ SURE = 1 - 2.0**-53
 """The largest confidence below 1: log-odds stay finite."""
 
 GROUPS = 1000
+
+NOISY_SHARED = 0.05
+"""The correlation of two reports' errors on a task: less than that of clean answers (0.12)."""
 
 TOO_MANY = 100
 """Nothing is predicted beyond this many times the current reports."""
@@ -170,10 +175,22 @@ def _more_labels(
         return None
     confidence, tasks = _grouped(columns.certainty[open])
 
+    so_far = float(columns.answers.sum()) / max(len(columns.answers), 1)
+
     def settles(each: float) -> float:
-        return float(tasks @ _chance(confidence, labels, drift * each))
+        more = _independent(so_far + each) / _independent(so_far) - 1
+        return float(tasks @ _chance(confidence, labels, drift * so_far * more))
 
     return _smallest(settles, wanted, most)
+
+
+def _independent(answers: float) -> float:
+    """How many independent answers are worth as much, since answers to a task share errors.
+
+    >>> round(_independent(1.0), 3), round(_independent(10.0), 1)
+    (1.0, 6.9)
+    """
+    return answers / (1 + min(max(answers - 1, 0.0), MOST_SHARING) * NOISY_SHARED)
 
 
 def _drift(columns: Columns, labels: int) -> float | None:
