@@ -13,7 +13,8 @@ alike. So the mean of l over a task's posterior is
 
 and with class shares s_j it was Σ_j s_j logit(s_j) before any report: D is the sum of the gains
 over the sum of the reports, over all tasks. Reports on a task share errors, so that n of them are
-worth n / (1 + 0.05 min(n - 1, 20)) independent ones; x counts the further ones in that unit. A task is decided after x more reports with probability
+worth n / (1 + 0.05 min(n - 1, 20)) independent ones; x counts the further ones in that unit. A task
+is decided after x more reports with probability
 
     c Φ((logit(c) + D x - L) / √(2 D x)) + (1 - c) Φ((logit((1 - c)/(k - 1)) + D x - L) / √(2 D x))
 
