@@ -1,7 +1,6 @@
 """Numbers and ordinal labels through a known channel: truths on a grid, workers by their deviation.
 
-An ordinal truth is the label nearest to an answer on the scale. The distribution of truths is
-estimated from all reports together (`pooled_prior`).
+An ordinal truth is the label nearest to an answer on the scale.
 """
 
 from __future__ import annotations
@@ -55,13 +54,17 @@ class AwareNumbers:
     A worker's answer is N(truth, σ²), rounded to the channel's points and clipped to the range; the
     channel gives the likelihood of a report. With a grid of `points` truths (fewer if there are
     very many symbols) and one of deviations σ, mean-field rounds (`fit_grid`) find the probability
-    of each. The prior of truths is the best-fitting bell curve, mixed with 10 % uniform; it starts
-    from all reports together (`pooled_prior`). If the reports on one task carry no information, its
-    truth is the mean of the others and its error their spread.
+    of each. The prior of truths is a bell curve, and 1 % uniform, with the mean of all reports as
+    unbiased numbers and the spread of the tasks' means beyond their noise (`_Moments`).
 
-    Truth and standard error are the posterior's mean and deviation, refined between the points of
-    the grid if it is narrow (`GridTruths`). A worker's weight is the mean worker's expected
-    variance E σ² divided by its own; under noise of a private variance, that of its reports.
+    Answers are seldom normal, so the model can be worse than a mean. The truth is therefore
+    a · model + (1 − a) · the task's mean of unbiased numbers, pulled towards the mean of all; a
+    predicts left-out reports best (`LeftOut`). With private participation, or `beyond`, a is 1.
+
+    The model's truth and standard error are the posterior's mean and deviation, refined between the
+    points of the grid if it is narrow (`GridTruths`). A worker's weight is the mean worker's
+    expected variance E σ² divided by its own; under noise of a private variance, that of its
+    reports.
 
     `beyond` is how far outside the public range truths may lie, as a share of it: answers clipped
     to the range can indicate a truth beyond it. `participation` is the share of cells that were
