@@ -41,7 +41,7 @@ NARROWEST = 0.01
 """The least deviation of that bell curve, as a share of the grid's width."""
 TRUST = 50.0
 """The model's share starts at 1, with a standard error of 1 / √TRUST."""
-FEW, WIDER = 3, 16.0
+FEW, WIDER = 3, 24.0
 """The fewest tasks that show how truths spread, and how much wider few tasks leave that."""
 ROUNDED = 0.4
 """Deviations below this share of the distance between points are hidden by rounding."""
