@@ -16,6 +16,7 @@ from sottovoce.inference.noise_aware.grid_model import (
     grid_model,
     participation_rate,
     truth_grid,
+    unbiased_numbers,
 )
 from sottovoce.inference.noise_aware.numbers import AwareNumbers
 from sottovoce.mechanisms.codes import report_table
@@ -380,3 +381,37 @@ def test_two_symbols_show_the_mean_of_answers_near_an_end_of_the_range() -> None
     codes = np.rint(answers * 10).astype(np.int32)
     result = fit(perturbed(Duchi.calibrated(TEN, 6.0), TEN, codes), TEN)
     assert float(np.mean(result.truths)) == pytest.approx(0.6, abs=0.25)  # 5 sigma
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("mechanism", [Piecewise, Laplace, Duchi, Threshold])
+def test_the_mean_of_unbiased_numbers_is_the_answer(mechanism: Any, epsilon: float) -> None:
+    channel = perturbed(mechanism.calibrated(TEN, epsilon), TEN, crowd(0, 3, 3)[1]).channel
+    assert isinstance(channel, PointChannel)
+    means = channel.likelihood @ unbiased_numbers(channel)
+    np.testing.assert_allclose(means, channel.points, atol=0.25)
+    assert np.polyfit(channel.points, means, 1) == pytest.approx([1, 0], abs=0.01)
+
+
+@pytest.mark.parametrize("mechanism", [Piecewise, Laplace, Duchi, SubsetSelection, Threshold])
+def test_where_noise_hides_every_truth_all_are_near_the_mean_of_all_answers(mechanism: Any) -> None:
+    rng = np.random.default_rng(1)
+    codes = np.clip(rng.normal(20, 3, (30, 100)), 0, 100).astype(np.int32)
+    errors = []
+    for seed in range(4):
+        result = fit(perturbed(mechanism.calibrated(TEN, 1.0), TEN, codes, seed), TEN)
+        errors.append(np.abs(result.truths - 2.0).mean())
+    assert np.mean(errors) < 0.7
+
+
+def test_answers_far_from_normal_do_not_make_truths_worse_than_means() -> None:
+    rng = np.random.default_rng(2)
+    shares = rng.uniform(0.1, 0.5, 100)  # most answers are 0, and the truth is the mean
+    codes = np.where(rng.random((40, 100)) < shares, rng.integers(40, 101, (40, 100)), 0)
+    found = perturbed(Piecewise.calibrated(TEN, 8.0), TEN, codes.astype(np.int32))
+    assert isinstance(found.channel, PointChannel)
+    numbers = unbiased_numbers(found.channel)[found.symbols.value.astype(int)]
+    means = np.bincount(found.symbols.task, numbers) / np.bincount(found.symbols.task)
+    truths = 7 * shares
+    error = np.abs(fit(found, TEN).truths - truths).mean()
+    assert error < 1.05 * np.abs(means - truths).mean()

@@ -31,6 +31,8 @@ STATES, NOISY_STATES = 10, 12
 """The number of deviations: of answers, and of answers with noise of a private variance."""
 SLIP = 1e-6
 """The probability that an answer is a slip to a random cell: no answer is impossible."""
+UNBIASED = 1e4
+"""The weight of a squared bias against a variance, for the numbers of symbols."""
 
 FEWEST = 25
 """The fewest points of a grid of truths, even with very many symbols."""
@@ -199,6 +201,27 @@ def _unbiased(
     tried = np.linspace(points[0] - reach, points[-1] + reach, 1001)
     means = cell_masses(edges, tried, deviation) @ points
     return np.asarray(np.interp(grid, means, tried))
+
+
+def unbiased_numbers(channel: NumberChannel) -> FloatArray:
+    """A number u for each symbol, whose mean over the reports of an answer x is x, nearly.
+
+    u has the least variance for answers that are equally frequent, where a squared bias counts
+    `UNBIASED` times: u ∝ M⁻¹ Lᵀ (L M⁻¹ Lᵀ + I points / UNBIASED)⁻¹ x, with L = P(symbol | x) and M
+    the diagonal matrix of the mean of L over x. It is scaled so that the bias that is left has no
+    part that is linear in x.
+    """
+    if isinstance(channel, NoisyChannel):
+        edges = channel.edges
+        return np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2, edges[-1:]])
+    law, centre = channel.likelihood[: len(channel.points)], float(channel.points.mean())
+    wanted, mean = channel.points - centre, law.mean(axis=0)
+    scaled = law / np.maximum(mean, np.finfo(float).tiny)
+    penalty = np.eye(len(law)) * len(law) / UNBIASED
+    number = np.linalg.solve(scaled @ law.T + penalty, wanted) @ scaled
+    number = number - mean @ number
+    found = law @ number
+    return np.asarray(centre + number * (found @ wanted) / (found @ found))
 
 
 def _noisy_states(channel: NoisyChannel) -> tuple[FloatArray, FloatArray]:

@@ -1,14 +1,13 @@
 """Numbers and ordinal labels through a known channel: truths on a grid, workers by their deviation.
 
-An ordinal truth is the label nearest to an answer on the scale. The distribution of truths is
-estimated from all reports together (`pooled_prior`).
+An ordinal truth is the label nearest to an answer on the scale.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from sottovoce.errors import UsageError
 from sottovoce.inference.aggregator import ANY, check_parameters, label_result, number_result
 from sottovoce.inference.noise_aware.grid_model import (
     FINEST,
-    GridModel,
     NumberChannel,
     check_channel,
     check_symbols,
@@ -25,46 +23,26 @@ from sottovoce.inference.noise_aware.grid_model import (
     participation_rate,
     span,
     truth_grid,
+    unbiased_numbers,
 )
-from sottovoce.inference.steps.grid_posteriors import GridPosteriors, GridTruths
-from sottovoce.inference.steps.votes import LabelCounts, softmax
+from sottovoce.inference.steps.grid_posteriors import (
+    GridPosteriors,
+    GridTruths,
+    LeftOut,
+    NumberMoments,
+)
+from sottovoce.inference.steps.votes import softmax
 from sottovoce.model import Domain, FloatArray, Kind, PointChannel, Result
 from sottovoce.seams import Engine
 
-CENTRES = 81
-SPREADS = np.geomspace(0.01, 2.0, 16)
-"""Bell curves of the prior: the number of means, and deviations as shares of the grid's width."""
-
-
-def pooled_prior(engine: Engine, model: GridModel, bells: FloatArray) -> FloatArray:
-    """The prior of truths from the frequency of each symbol: one pass, independent of tasks.
-
-        P(symbol | bell) = Σ_t bell(t) Σ_q w₀(q) P(symbol | t, q)
-        prior = Σ over bells of bell · P(bell | counts),   each bell as likely before
-
-    If noise hides every single truth, thousands of reports still show their centre. If they do not
-    show that either, all bells count, and the prior is wide.
-    """
-    counts = engine.total(LabelCounts(engine.domain.size))
-    law = np.einsum("q,yqt->yt", model.prior, np.exp(model.logs))
-    seen = np.log(law @ bells.T)
-    weights = softmax((counts @ seen)[np.newaxis])[0]
-    return np.asarray(weights @ bells)
-
-
-def bell_curves(grid: FloatArray) -> FloatArray:
-    """Bell curves over the grid, one per row, each summing to one: truths lie on the grid."""
-    extent = float(np.ptp(grid))
-    centres = np.linspace(grid[0], grid[-1], CENTRES)
-    apart = (grid - centres[:, np.newaxis]) / extent
-    bells = np.exp(-np.square(apart[:, np.newaxis] / SPREADS[:, np.newaxis]) / 2)
-    bells = bells.reshape(-1, len(grid))
-    bells = np.maximum(bells, np.finfo(float).tiny)
-    return np.asarray(bells / bells.sum(axis=1, keepdims=True))
-
-
-FAR = 0.1
+FAR = 0.01
 """The prior probability that a truth is uniform over the range and not from the bell curve."""
+NARROWEST = 0.01
+"""The least deviation of that bell curve, as a share of the grid's width."""
+TRUST = 50.0
+"""The model's share starts at 1, with a standard error of 1 / √TRUST."""
+FEW, WIDER = 3, 24.0
+"""The fewest tasks that show how truths spread, and how much wider few tasks leave that."""
 ROUNDED = 0.4
 """Deviations below this share of the distance between points are hidden by rounding."""
 
@@ -76,13 +54,17 @@ class AwareNumbers:
     A worker's answer is N(truth, σ²), rounded to the channel's points and clipped to the range; the
     channel gives the likelihood of a report. With a grid of `points` truths (fewer if there are
     very many symbols) and one of deviations σ, mean-field rounds (`fit_grid`) find the probability
-    of each. The prior of truths is the best-fitting bell curve, mixed with 10 % uniform; it starts
-    from all reports together (`pooled_prior`). If the reports on one task carry no information, its
-    truth is the mean of the others and its error their spread.
+    of each. The prior of truths is a bell curve, and 1 % uniform, with the mean of all reports as
+    unbiased numbers and the spread of the tasks' means beyond their noise (`_Moments`).
 
-    Truth and standard error are the posterior's mean and deviation, refined between the points of
-    the grid if it is narrow (`GridTruths`). A worker's weight is the mean worker's expected
-    variance E σ² divided by its own; under noise of a private variance, that of its reports.
+    Answers are seldom normal, so the model can be worse than a mean. The truth is therefore
+    a · model + (1 − a) · the task's mean of unbiased numbers, pulled towards the mean of all; a
+    predicts left-out reports best (`LeftOut`). With private participation, or `beyond`, a is 1.
+
+    The model's truth and standard error are the posterior's mean and deviation, refined between the
+    points of the grid if it is narrow (`GridTruths`). A worker's weight is the mean worker's
+    expected variance E σ² divided by its own; under noise of a private variance, that of its
+    reports.
 
     `beyond` is how far outside the public range truths may lie, as a share of it: answers clipped
     to the range can indicate a truth beyond it. `participation` is the share of cells that were
@@ -123,10 +105,19 @@ class AwareNumbers:
                 density = self.participation or participation_rate(self.channel, engine)
         model = grid_model(self.channel, grid, finest, density, unbiased=self.beyond == 0)
         check_symbols(engine, model)
-        bells = bell_curves(grid)
-        first = _anywhere(pooled_prior(engine, model, bells))
-        found = fit_grid(self, engine, model, partial(_bell, bells), first)
-        rows = engine.map(GridTruths(model.logs, found.shares, found.log_prior, grid))
+        numbers, widest = unbiased_numbers(self.channel), float(np.var(grid))
+        crowd = _Moments.of(engine.map(NumberMoments(numbers)), widest)
+        if self.beyond or density < 1:  # the mean of numbers is not that of truths
+            crowd = crowd._replace(mean=float(grid.mean()), within=0.0, spread=4 * widest)
+        prior = _bell(grid, crowd.mean, crowd.spread)
+        learn = partial(_learnt, grid) if self.beyond else lambda *_: prior
+        found = fit_grid(self, engine, model, learn, prior)
+        tables = model.logs, found.shares, found.log_prior, grid
+        rows = engine.map(GridTruths(*tables))
+        if crowd.within > 0:
+            cross, apart = engine.total(LeftOut(*tables, numbers, crowd.mean, crowd.ratio))
+            trust = TRUST * crowd.within
+            rows = _blended(rows, crowd, float(np.clip((cross + trust) / (apart + trust), 0, 1)))
         return number_result(
             self,
             engine,
@@ -146,6 +137,77 @@ class AwareNumbers:
         return Domain.numeric(low - room, high + room)
 
 
+class _Moments(NamedTuple):
+    """Unbiased numbers: how many on each task, their means, and the mean of all.
+
+    `within` is their variance on a task, and `between` that of the tasks' means beyond what follows
+    from it, with standard error `doubt` if truths are equal. `spread` is the variance that truths
+    are given: 0 unless they differ clearly, and far more than `between` if they differ by more than
+    the means err, so that the mean of all hardly pulls then.
+    """
+
+    counts: FloatArray
+    means: FloatArray
+    mean: float
+    within: float
+    between: float
+    doubt: float
+    spread: float
+
+    @classmethod
+    def of(cls, rows: FloatArray, widest: float) -> _Moments:
+        counts, sums, squares = rows.T
+        reports, tasks = float(counts.sum()), int((counts > 0).sum())
+        means = sums / np.maximum(counts, 1)
+        mean = float(sums.sum()) / max(reports, 1)
+        within = max(float(np.sum(squares - sums * means)), 0.0) / max(reports - tasks, 1)
+        if within == 0 or tasks < FEW:
+            return cls(counts, means, mean, 0.0, widest, 0.0, widest)
+        apart = float(counts @ np.square(means - mean)) - (tasks - 1) * within
+        between = min(max(apart / (reports - float(counts @ counts) / reports), 0.0), widest)
+        error = within * tasks / reports
+        doubt = error * (2 / (tasks - 1)) ** 0.5
+        clear = min(max(between / doubt - 1, 0.0), 1.0)
+        spread = clear * min(between + WIDER * error / (tasks - 1), widest)
+        spread = min(spread * max(1.0, spread / error) ** 2, widest)
+        return cls(counts, means, mean, within, between, min(doubt, widest), spread)
+
+    @property
+    def ratio(self) -> float:
+        """The variance of truths over that of a report."""
+        return self.spread / self.within
+
+
+def _blended(rows: FloatArray, crowd: _Moments, share: float) -> FloatArray:
+    """Truths and errors: this share of the model's, and the rest of shrunken means of tasks."""
+    left = 1 / (crowd.counts * crowd.ratio + 1)
+    means = crowd.means + left * (crowd.mean - crowd.means)
+    variance = share * np.square(rows[:, 1]) + (1 - share) * left * crowd.spread
+    variance += np.square(left) * (max(crowd.between - crowd.spread, 0.0) + crowd.doubt)
+    return np.stack([share * rows[:, 0] + (1 - share) * means, np.sqrt(variance)], axis=1)
+
+
+def _bell(grid: FloatArray, mean: float, spread: float) -> FloatArray:
+    """The prior of truths: a bell curve of this spread, with this mean on the grid.
+
+    1 % is uniform if truths differ.
+    """
+    far, extent = FAR if spread > 0 else 0.0, float(np.ptp(grid))
+    deviation = max(spread**0.5, NARROWEST * extent)
+    centres = np.linspace(grid[0] - 2 * extent, grid[-1] + 2 * extent, 1001)[:, np.newaxis]
+    means = softmax(-np.square((grid - centres) / deviation) / 2) @ grid
+    centre = np.interp((mean - far * grid.mean()) / (1 - far), means, centres[:, 0])
+    bell = softmax(-np.square((grid - centre) / deviation)[np.newaxis] / 2)[0]
+    return np.asarray((1 - far) * np.maximum(bell, np.finfo(float).tiny) + far / len(grid))
+
+
+def _learnt(grid: FloatArray, sums: FloatArray, _: FloatArray) -> FloatArray:
+    """The bell curve with the mean and variance of Σⱼ τⱼ."""
+    shares = sums / sums.sum()
+    mean = float(shares @ grid)
+    return _bell(grid, mean, float(shares @ np.square(grid - mean)))
+
+
 def _drowned(rows: FloatArray) -> tuple[str, ...]:
     """A warning if truths differ by less than their typical standard error."""
     spread, error = float(rows[:, 0].std()), float(np.sqrt(np.mean(np.square(rows[:, 1]))))
@@ -156,22 +218,6 @@ def _drowned(rows: FloatArray) -> tuple[str, ...]:
         f"of the truths, {spread:.3g}; declare a narrower range, collect more answers per task or "
         "allow a larger epsilon",
     )
-
-
-def _anywhere(bell: FloatArray) -> FloatArray:
-    """A prior of which 10 % are uniform over the whole grid."""
-    return np.asarray((1 - FAR) * bell / bell.sum() + FAR / len(bell))
-
-
-def _bell(bells: FloatArray, sums: FloatArray, before: FloatArray) -> FloatArray:
-    """The prior of truths: the bell curve with the best likelihood for Σⱼ τⱼ, and 10 % uniform.
-
-    The uniform part is left out (EM for the mixture), and bells end where the grid does. With mean
-    and variance alone, a prior without evidence would drift to the middle of the range and narrow,
-    a little in every round.
-    """
-    own = sums * np.maximum(1 - FAR / len(before) / before, 0.0)
-    return _anywhere(bells[np.argmax(np.log(bells) @ own)])
 
 
 EVEN = 2.0

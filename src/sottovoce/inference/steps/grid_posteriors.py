@@ -173,6 +173,65 @@ class GridTruths:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberMoments:
+    """For each task the number of reports, and the sums of their numbers and of the squares.
+
+    `numbers[symbol]` is an unbiased number for the symbol.
+    """
+
+    numbers: FloatArray
+
+    shape: ClassVar[tuple[int, ...]] = (3,)
+
+    def __call__(self, part: Part) -> FloatArray:
+        part = labels_of(part)
+        number = self.numbers[part.report % part.labels]
+        sums = (grouped_sums(part.task, each, part.tasks) for each in (number, number**2))
+        return np.stack([np.diff(part.starts), *sums], axis=1)
+
+    def kernel(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How two estimates of a truth, each without one report, predict the number u of that report.
+
+    g is the mean of the posterior; l = c + n r / (n r + 1) (mean of the n numbers - c), where c is
+    `centre` and r `ratio`. The sums over all reports are Σ (u - l)(g - l) and Σ (g - l)².
+    """
+
+    logs: FloatArray
+    shares: FloatArray
+    log_prior: FloatArray
+    grid: FloatArray
+    numbers: FloatArray
+    centre: float
+    ratio: float
+
+    shape: ClassVar[tuple[int, ...]] = (2,)
+
+    def __call__(self, part: Part) -> FloatArray:
+        sums = np.zeros(2)
+        for chunk in _chunks(labels_of(part), len(self.grid)):
+            pairs, task = _pairs(chunk), chunk.task
+            scores = _scores(chunk, pairs, self.logs, self.shares, self.log_prior)
+            each = _Pairs(pairs.task, pairs.symbol[pairs.inverse], pairs.inverse, pairs.worker)
+            own = _by_symbol(each, self.shares[pairs.worker], self.logs)
+            mean = softmax(scores[task] - own) @ self.grid
+            number = self.numbers[each.symbol] - self.centre
+            rest = grouped_sums(task, number, chunk.tasks)[task] - number
+            others = np.diff(chunk.starts)[task] - 1
+            linear = rest * self.ratio / (others * self.ratio + 1)
+            apart = mean - self.centre - linear
+            sums += column_sum(np.stack([(number - linear) * apart, apart**2], axis=1))
+        return sums
+
+    def kernel(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class _Pairs:
     """The distinct (task, symbol) pairs of a part, by task; each report's pair and worker."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -15,7 +16,7 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, mechanism_of
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.model import WORDS, FloatArray, Gold, Policy, Reports, Result
+from sottovoce.model import WORDS, FloatArray, Gold, Grid, Policy, Reports, Result
 from sottovoce.planning.pipelines import P3_DELTA, Pipeline
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce_studies.beyond.label_trials import AUTO
@@ -97,9 +98,11 @@ def noisy_numbers(
 ) -> dict[str, float]:
     """Errors of the default, of unbiased means of reports, and of the best constant.
 
-    Means are moved into the public range.
+    Means are moved into the public range. Public thresholds are drawn again in each trial.
     """
     answers, truths = dataset.draw(0)
+    if pair.mechanism == "threshold":
+        pair = replace(pair, parameters={**pair.parameters, "salt": f"trial {trial}"})
     most = int(np.bincount(answers.worker).max())
     policy = pair.policy(answers.domain, Target(epsilon, answers=most))
     reports = perturb(answers, policy, SeededRandomness(trial_seed(seed, 1, trial)))
@@ -116,23 +119,26 @@ def unbiased(reports: Reports, method: str, policy: Policy) -> FloatArray:
     """The mean of all reports, or of each task's, so corrected that noise does not shift it."""
     means = np.asarray(infer(reports, method, policy=policy).truths, np.float64)
     domain = policy.domain
-    centre = (domain.low + domain.high) / 2
-    wide = centre + (means - centre) * _stretch(policy)
-    return np.clip(wide, domain.low, domain.high)
+    centre, stretch = _stretch(policy)
+    return np.clip(centre + (means - centre) * stretch, domain.low, domain.high)
 
 
-def _stretch(policy: Policy) -> float:
+def _stretch(policy: Policy) -> tuple[float, float]:
     """Plain numbers are unbiased for all mechanisms but subset selection, whose votes shrink.
 
     With k of d bins in a set, the own one with probability p and each other with q, the mean of the
-    votes is the middle of the range + (p - q) / k · the distance of the own bin from it.
+    votes is c + (p - q) / k · the distance of the own bin from c, the mean of the bins' middles.
     """
     mechanism = mechanism_of(policy)
     if not isinstance(mechanism, SubsetSelection) or mechanism.bins is None:
-        return 1.0
+        return 0.0, 1.0
+    grid = Grid.over(policy.domain)
+    points = np.arange(grid.steps + 1)
+    bins = mechanism.symbols(points)
+    centre = np.mean(np.bincount(bins, grid.values(points)) / np.bincount(bins))
     own = mechanism.include / WORDS
     other = (mechanism.size - own) / (mechanism.bins - 1)
-    return mechanism.size / (own - other)
+    return float(centre), mechanism.size / (own - other)
 
 
 def _taught(answers: Reports, truths: FloatArray, given: npt.NDArray[np.intp]) -> Result:
