@@ -315,9 +315,7 @@ def _report_words(result: Result) -> str:
     # Methods that do not model noise count a report with a set of labels as several answers.
     knows = made.policy_hash is not None and made.method in sottovoce.AWARE_METHODS
     rows = f"{int(result.answers.sum()):,} {'reports' if knows else 'answers'}"
-    return _words(result, len(result.tasks), rows) + _belief(
-        made.parameters.get("confusion_share", 0.0)
-    )
+    return _words(result, len(result.tasks), rows)
 
 
 def _words(result: Result, tasks: int, rows: str) -> str:
@@ -326,9 +324,3 @@ def _words(result: Result, tasks: int, rows: str) -> str:
         f"{result.provenance.method}: {tasks:,} tasks, {len(result.workers):,} workers, {rows}, "
         f"{result.rounds} round{'s' if result.rounds != 1 else ''}, {end}"
     )
-
-
-def _belief(confusion_share: float) -> str:
-    """How far a method for labels moved from one accuracy per worker to a confusion matrix."""
-    percent = round(100 * confusion_share)
-    return f"; individual confusion matrices weighted {percent} %" if percent else ""
