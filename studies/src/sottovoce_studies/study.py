@@ -83,7 +83,8 @@ class Study:
     `items` are the tables, figures and theorems of the papers that it checks, by their names in the
     catalogue; a study beyond the papers has none. `setting` describes the answers, and how ties are
     broken. `open` has what the paper leaves open, with the choices tried. `quick` says what the
-    quick size leaves out. `recorded` are the verdicts of the cited full run, and of a quick run.
+    quick size leaves out. `recorded` are the verdicts of the cited full run, and of a quick run
+    unless `quick_recorded` has others, because what is left out decides.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Study:
     items: tuple[str, ...] = ()
     open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seed: int = 1
+    quick_recorded: Recorded | None = None
 
     def run(
         self,

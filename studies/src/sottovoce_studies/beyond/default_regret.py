@@ -340,4 +340,5 @@ STUDY = Study(
     "the tuning sets only; numbers under noise on one dataset at one epsilon, 3 trials instead of "
     "40",
     recorded=("partly", "partly", "not claimed"),
+    quick_recorded=("partly", "holds", "not claimed"),
 )

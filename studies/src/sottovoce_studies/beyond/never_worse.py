@@ -295,5 +295,6 @@ STUDY = Study(
     "broken at random; epsilon 0.1 is run against the papers' pipelines only",
     plan,
     "labels of the tuning sets at two epsilons, 3 trials each instead of 40",
-    recorded=("not claimed", "holds", "not claimed"),
+    recorded=("not claimed", "partly", "not claimed"),
+    quick_recorded=("not claimed", "holds", "not claimed"),
 )
