@@ -11,6 +11,7 @@ export interface Guarantee {
   per_answer: Held;
   per_worker: Held;
   odds: string | null;
+  warning: string | null;
 }
 
 export interface Policy {
