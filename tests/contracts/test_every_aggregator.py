@@ -291,5 +291,6 @@ def test_says_where_the_result_comes_from(method: str, numeric: bool) -> None:
     result = fit(method, crowd(5, 8, seed=9, numeric=numeric))
     assert result.provenance.method == method
     settings_ = json.loads(json.dumps(dict(result.provenance.parameters)))
-    expected = {field.name for field in fields(METHODS[method])} - {"known"}
+    data = {"known", "start", "channel", "domain"}
+    expected = {field.name for field in fields(METHODS[method])} - data
     assert set(settings_) == expected
