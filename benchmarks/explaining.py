@@ -93,8 +93,8 @@ LIVE_MASKED = """\
 server. Dropouts share their keys and leave before they contribute. The last row compares the same
 sum under both suites, CPU of all parties."""
 STARTING = """\
-In new processes. Tables below 10^5 answers never compile anything, reports under a policy below
-20,000."""
+In new processes. Tables below 20,000 answers never compile anything; methods other than defaults
+do not below 10^5."""
 SPARK = """\
 `benchmarks/spark_rounds.py`, wall time: the same Dawid-Skene, K=4, on the same Parquet file of
 10,000 workers with ten answers per task in random order. Spark runs on two cores of this

@@ -44,7 +44,7 @@ def case(seed: int) -> dict[str, Any]:
     )
     frame = pd.DataFrame({"worker": worker, "task": task, "label": label})
     return {
-        **{name: column.tolist() for name, column in frame.items()},
+        **{str(name): column.tolist() for name, column in frame.items()},
         "labels": labels,
         "nominal": alpha_krippendorff(frame, binary_distance),
         "interval": alpha_krippendorff(frame, interval_distance),

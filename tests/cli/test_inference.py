@@ -22,7 +22,7 @@ def test_truths_go_to_standard_output_and_words_to_standard_error(run: Run, answ
     assert done.returncode == 0
     assert done.stdout.splitlines()[0] == "task,truth,confidence,answers"
     assert len(done.stdout.splitlines()) == 13
-    assert "dawid-skene: 12 tasks, 3 workers, 36 answers" in done.stderr
+    assert "aware-labels: 12 tasks, 3 workers, 36 answers" in done.stderr
 
 
 def test_json_is_one_object_with_the_promised_names(call: Run, answers: Path, gold: Path) -> None:

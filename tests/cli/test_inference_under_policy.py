@@ -135,9 +135,9 @@ def test_null_reports_are_used_by_the_method_that_knows_the_noise(
 
 
 def test_a_method_that_knows_the_noise_needs_a_policy(call: Run, reports: Path) -> None:
-    done = call("infer", reports.name, "--method", "aware-labels")
+    done = call("infer", reports.name, "--method", "aware-ordinal")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "aware-labels models the noise of a policy: pass --policy" in done.stderr
+    assert "aware-ordinal models the noise of a policy: pass --policy" in done.stderr
 
 
 def test_a_misspelled_noise_aware_method_gets_a_suggestion(call: Run, reports: Path) -> None:
@@ -145,27 +145,6 @@ def test_a_misspelled_noise_aware_method_gets_a_suggestion(call: Run, reports: P
     assert (done.returncode, done.stderr) == (
         2, "sottovoce: no method 'aware-label': did you mean aware-labels?\n",
     )  # fmt: skip
-
-
-def test_how_far_confusions_are_believed_is_said(call: Run, tmp_path: Path) -> None:
-    """Half of the workers call every third thing by its neighbour's name, always the same one."""
-    lines = ["worker,task,answer"]
-    for worker in range(20):
-        for task in range(60):
-            truth = task % 3
-            said = (truth + 1) % 3 if worker % 2 and truth == worker % 3 else truth
-            lines.append(f"w{worker},t{task:02},{'abc'[said]}")
-    (tmp_path / "leaning.csv").write_text("\n".join(lines) + "\n")
-    call(
-        "perturb", "leaning.csv", "--domain", "categorical:a,b,c", "--seed", "1", "-o", "r.csv",
-        "--mechanism", "randomized-response", "--epsilon", "6", "--write-policy", "p.json",
-    )  # fmt: skip
-    done = call("infer", "r.csv", "--policy", "p.json")
-    assert "converged; individual confusion matrices weighted 100 %" in done.stderr
-    found = json.loads(call("infer", "r.csv", "--policy", "p.json", "--json").stdout)
-    assert found["parameters"]["confusion_share"] > 0.99
-    coin = call("infer", "r.csv", "--policy", "p.json", "--set", "model=one-coin")
-    assert "believed" not in coin.stderr
 
 
 def test_a_policy_that_lies_is_refused(call: Run, reports: Path, tmp_path: Path) -> None:

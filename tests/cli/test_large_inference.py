@@ -31,7 +31,7 @@ def test_truths_go_to_a_folder_and_words_to_standard_error(
     done = run("infer", table.name, "--engine", "chunked", "-o", "out")
     assert (done.returncode, done.stdout) == (0, "")
     assert "wrote out/truths, out/workers" in done.stderr
-    assert "dawid-skene: 12 tasks, 3 workers, 36 answers" in done.stderr
+    assert "aware-labels: 12 tasks, 3 workers, 36 answers" in done.stderr
     found = duckdb.execute(f"FROM '{tmp_path}/out/truths/*.parquet'")
     assert [column[0] for column in found.description] == ["task", "truth", "confidence", "answers"]
     assert len(found.fetchall()) == 12
@@ -91,7 +91,7 @@ REFUSED = {
     "format": (["-o", "out", "--format", "csv"], "--format does not work with --engine chunked"),
     "weights": (["-o", "out", "--weights", "w.csv"], "--weights does not work with --engine"),
     "master": (["-o", "out", "--master", "local"], "a Spark master and Spark settings need"),
-    "method": (["-o", "out", "-m", "aware-labels"], "aware-labels models the noise of a policy"),
+    "method": (["-o", "out", "-m", "aware-ordinal"], "aware-ordinal models the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
 }  # fmt: skip
 

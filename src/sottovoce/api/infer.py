@@ -50,7 +50,7 @@ def infer(
 ) -> Result:
     """Infer the truth of every task, with confidence and each worker's weight.
 
-    `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
+    `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is aware-labels for labels and
     aware-numbers for numbers. A method given by name takes its parameters as keywords
     (`max_rounds=20`) or in `parameters`. The first label wins a tie; `ties="random"` with a `seed`
     chooses at random. `progress` is called with the number of passes made. Other keywords say how

@@ -101,11 +101,11 @@ def fit_hierarchy(
 ) -> Hierarchy:
     """EM for truths, torn tasks, workers' confusions, the crowd's confusion and class shares.
 
-    Worker k's row of truth t has the prior Dirichlet(strength · crowd[t]), and the crowd's rows are
-    learnt with them. A task is clear, and then each answer follows the row of its truth, or torn
-    between two labels, and then each answer follows either row with probability 1/2, and so does
-    the truth. With C = `law[answer, symbol]` and a kind g that follows row t with probability G[g,
-    t]:
+    Worker k's row of truth t has the prior Dirichlet(strength · crowd[t]), with the crowd's row at
+    the worker's own accuracy (`_own_crowd`), and the crowd's rows are learnt with them. A task is
+    clear, and then each answer follows the row of its truth, or torn between two labels, and then
+    each answer follows either row with probability 1/2, and so does the truth. With C =
+    `law[answer, symbol]` and a kind g that follows row t with probability G[g, t]:
 
         E   P(kindⱼ = g) ∝ share of g · Π (G confusionₖ C)[g, symbolₖⱼ]
         M   counts of (truth, answer) = confusionₖ[t, x] Σ_y C[x, y] Σ_g G[g, t] Nₖ[g, y] / (G
@@ -114,8 +114,9 @@ def fit_hierarchy(
 
     where Nₖ[g, y] = Σ P(kindⱼ = g) over the worker's reports y. The noisier the reports, the more
     the priors weigh: their strengths are divided by the channel's κ², the squared difference that
-    the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance`
-    κ² per report: priors may let it fall. `begin` are the first confusions, crowd and shares.
+    the answer makes to a report. Stops when the log-likelihood changes by less than `tolerance` κ²
+    per report: priors may let it fall. `begin` are the first confusions, crowd and shares, if an
+    earlier fit has them.
     """
     workers, labels = len(engine.workers), len(crowd)
     noise = max(channel.kept**2, 1e-6)

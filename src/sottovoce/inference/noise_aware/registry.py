@@ -20,7 +20,7 @@ AWARE_METHODS: Mapping[str, type[Any]] = MappingProxyType(
         for method in (AwareLabels, AwareOrdinal, AwareNumbers, AwareFactorization)
     }
 )
-"""The noise-aware aggregators, by name. They need a policy."""
+"""The noise-aware aggregators, by name: those for reports under a policy."""
 
 _BEST = "aware"
 _SPECIAL = (AwareLabels, AwareFactorization)
