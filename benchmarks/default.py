@@ -21,7 +21,7 @@ from sottovoce import Reports, infer
 def main(answers: int, labels: int, workers: int) -> dict[str, float]:
     reports = simulated(answers, labels, workers)
     infer(rows(reports, slice(10**5)))  # compiled
-    peak, above = peak_above(lambda: infer(reports))
+    peak, _ = peak_above(lambda: infer(reports))
     cut = len(reports) - len(reports) // 100
     before, more = infer(rows(reports, slice(cut))), rows(reports, slice(cut, None))
     results: dict[str, Any] = {}
@@ -38,7 +38,7 @@ def main(answers: int, labels: int, workers: int) -> dict[str, float]:
     whole, updated = results["default"], results["updated"]
     rounds = {f"{name}_rounds": result.rounds for name, result in results.items()}
     same = float((whole.truths == updated.truths).mean())
-    return {**seconds, **rounds, "same": same, "peak": peak, "above": above}
+    return {**seconds, **rounds, "same": same, "peak": peak}
 
 
 def rows(reports: Reports, chosen: slice) -> Reports:

@@ -30,7 +30,8 @@ DEFAULT = """\
 `infer` on a table in memory, K=4, ten answers per task, one thread: all of it, with the test for a
 signal, compared with Dawid-Skene at tolerance 1e-5 on the same table. An update is
 `result.updated(more)` with a hundredth of the answers as `more`; it also joins the tables. Truths
-as before are those that equal the ones of the whole default."""
+as before are those that equal the ones of the whole default. The peak is that of the process during
+the default, with the table."""
 READING = """\
 String ids, one worker per 1,000 rows, ten rows per task, in random order unless stated otherwise. A
 ratio below 1 means that ours is cheaper."""

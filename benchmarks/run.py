@@ -171,7 +171,7 @@ def perturbing(*, quick: bool) -> list[list[str]]:
 
 def default(*, quick: bool) -> list[list[str]]:
     rows = [["answers", "workers", "Dawid-Skene", "rounds", "default", "rounds", "ratio",
-             "update", "rounds", "truths as before", "memory above the table"]]  # fmt: skip
+             "update", "rounds", "truths as before", "peak memory"]]  # fmt: skip
     crowds = [(10**6, 10**3), (10**6, 10**4), (10**7, 10**4)]
     for answers, workers in crowds[:2] if quick else crowds:
         tell(f"default, {answers:,} answers, {workers:,} workers")
@@ -180,7 +180,7 @@ def default(*, quick: bool) -> list[list[str]]:
             _power(answers), _power(workers), f"{seen['dawid_skene']:.2f} s",
             str(seen["ds_rounds"]), f"{seen['default']:.2f} s", str(seen["default_rounds"]),
             f"{seen['default'] / seen['dawid_skene']:.1f}x", f"{seen['updated']:.2f} s",
-            str(seen["updated_rounds"]), f"{seen['same']:.3%}", _mebibytes(seen["above"]),
+            str(seen["updated_rounds"]), f"{seen['same']:.3%}", _bytes(seen["peak"]),
         ])  # fmt: skip
     return rows
 

@@ -236,18 +236,16 @@ def _own_crowd(crowd: FloatArray, counts: FloatArray, coin: float) -> FloatArray
     A worker's accuracy over all labels, which more answers determine than any row, multiplies the
     odds of right answers in all rows: with no other evidence a worker has one coin.
     """
-    labels = np.arange(len(crowd))
-    right, all_of = (
-        counts[:, labels, labels].sum(axis=1),
-        counts[:, :, : len(crowd)].sum(axis=(1, 2)),
-    )
+    right = np.einsum("wtt->w", counts[:, :, : len(crowd)])
+    all_of = np.einsum("wtx->w", counts[:, :, : len(crowd)])
     typical = float(right.sum() / max(float(all_of.sum()), 1e-9))
     typical = min(max(typical, 0.01), 0.99)
     own = (right + coin * typical) / (all_of + coin)
     odds = own / (1 - own) * (1 - typical) / typical
-    rows = np.repeat(crowd[np.newaxis], len(counts), axis=0)
-    rows[:, labels, labels] *= odds[:, np.newaxis]
-    return np.asarray(rows / rows.sum(axis=2, keepdims=True))
+    likelier = np.multiply.outer(odds - 1, crowd.diagonal())
+    rows = crowd / (crowd.sum(axis=1) + likelier)[:, :, np.newaxis]
+    np.einsum("wtt->wt", rows[:, :, : len(crowd)])[...] *= odds[:, np.newaxis]
+    return np.asarray(rows)
 
 
 def _learnt_confusion(prior: FloatArray, counts: FloatArray, first: FloatArray) -> FloatArray:
