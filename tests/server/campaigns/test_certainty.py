@@ -94,6 +94,16 @@ def test_nothing_is_foretold_without_a_reason(columns: Columns) -> None:
     assert further_of(columns, YES_NO, max(1, len(columns.place))) is None
 
 
+def test_known_truths_do_not_make_the_forecast_hopeful() -> None:
+    columns = labels([1.0] * 6 + [0.8] * 6)
+    without = further_of(labels([0.8] * 6), YES_NO, 12)
+    plain, aware = (further_of(columns, YES_NO, 12, known) for known in ((), range(6)))
+    assert without is not None
+    assert plain is not None
+    assert aware is not None
+    assert plain.answers < aware.answers == pytest.approx(without.answers, rel=0.1)
+
+
 def test_a_standard_error_falls_with_the_root_of_the_answers() -> None:
     numbers = replace(labels([5.0] * 4), truth=np.zeros(4))
     found = further_of(numbers, Domain.numeric(0, 100), 4)

@@ -27,7 +27,7 @@ where the open tasks are harder than the others, and where confidences are not c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,11 +124,14 @@ class Further:
         )
 
 
-def further_of(columns: Columns, domain: Domain, tasks: int) -> Further | None:
+def further_of(
+    columns: Columns, domain: Domain, tasks: int, known: Collection[int] = ()
+) -> Further | None:
     """The fewest further answers that settle half of the open tasks; None if unknown.
 
     It is unknown if nothing is inferred, everything is settled, reports carry no information so
-    far, or more than 100 times the current reports would be needed.
+    far, or more than 100 times the current reports would be needed. Tasks at the `known` places
+    have given truths: their confidence does not show what a report says.
     """
     reports, workers = int(columns.answers.sum()), len(columns.worker_reports)
     open = ~is_decided(columns, domain)
@@ -140,7 +143,7 @@ def further_of(columns: Columns, domain: Domain, tasks: int) -> Further | None:
     each = (
         _more_numbers(columns, open, threshold_of(domain), wanted)
         if columns.is_numeric
-        else _more_labels(columns, open, domain.size, wanted, most)
+        else _more_labels(columns, open, domain.size, wanted, most, known)
     )
     if each is None or not 0 < each <= most:
         return None
@@ -169,9 +172,14 @@ def _more_numbers(
 
 
 def _more_labels(
-    columns: Columns, open: npt.NDArray[np.bool_], labels: int, wanted: int, most: float
+    columns: Columns,
+    open: npt.NDArray[np.bool_],
+    labels: int,
+    wanted: int,
+    most: float,
+    known: Collection[int],
 ) -> float | None:
-    drift = _drift(columns, labels)
+    drift = _drift(columns, labels, ~np.isin(columns.place, list(known)))
     if drift is None:
         return None
     confidence, tasks = _grouped(columns.certainty[open])
@@ -194,14 +202,14 @@ def _independent(answers: float) -> float:
     return answers / (1 + min(max(answers - 1, 0.0), MOST_SHARING) * NOISY_SHARED)
 
 
-def _drift(columns: Columns, labels: int) -> float | None:
-    """The mean gain in the log-odds of a true label per report, over all reports."""
-    known = np.isfinite(columns.certainty)
-    reports = float(columns.answers[known].sum())
-    counts = np.bincount(columns.truth[known], minlength=labels) + 1.0
+def _drift(columns: Columns, labels: int, inferred: npt.NDArray[np.bool_]) -> float | None:
+    """The mean gain in the log-odds of a true label per report, over reports on inferred tasks."""
+    seen = inferred & np.isfinite(columns.certainty)
+    reports = float(columns.answers[seen].sum())
+    counts = np.bincount(columns.truth[seen], minlength=labels) + 1.0
     shares = counts / counts.sum()
     before = float(shares @ logit(shares))
-    gains = float((_mean_log_odds(columns.certainty[known], labels) - before).sum())
+    gains = float((_mean_log_odds(columns.certainty[seen], labels) - before).sum())
     return gains / reports if reports > 0 and gains > 0 else None
 
 

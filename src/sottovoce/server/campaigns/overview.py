@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -180,13 +180,19 @@ def _seen(
     if isinstance(kept, ResultFigures):
         return kept
     names = cached.names
-    seen = _looked(stored, found.summary, cached.columns, lambda at: [names[i] for i in at])
+    seen = _looked(
+        stored, found.summary, cached.columns, lambda at: [names[i] for i in at], cached.known
+    )
     cached.derived["overview"] = seen
     return seen
 
 
 def _looked(
-    stored: Stored, summary: Summary | None, columns: Columns, names: Names
+    stored: Stored,
+    summary: Summary | None,
+    columns: Columns,
+    names: Names,
+    known: Collection[int] = (),
 ) -> ResultFigures:
     campaign = stored.campaign
     policy, tasks = campaign.terms.policy, campaign.tasks
@@ -194,7 +200,8 @@ def _looked(
     return ResultFigures(
         coverage_of(columns, tasks, names, hidden=hidden),
         certainty_of(columns, policy.domain),
-        further_of(columns, policy.domain, tasks),
+        # A result that warns is no ground for a forecast.
+        None if summary and summary.warnings else further_of(columns, policy.domain, tasks, known),
         weights_of(columns, summary),
     )
 
