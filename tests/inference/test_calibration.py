@@ -58,9 +58,9 @@ def test_recalibration_mends_an_overconfident_posterior() -> None:
     sure = honest**4 / (honest**4).sum(axis=1, keepdims=True)
     learnt = Recalibration.fitted(sure[:200], truths[:200])
     assert learnt.slope == pytest.approx(1 / 4, abs=0.08)
-    mended = log_loss(learnt(sure[200:]), truths[200:])
-    assert mended < log_loss(sure[200:], truths[200:]) - 0.3
-    assert mended < log_loss(honest[200:], truths[200:]) + 0.01
+    recalibrated = log_loss(learnt(sure[200:]), truths[200:])
+    assert recalibrated < log_loss(sure[200:], truths[200:]) - 0.3
+    assert recalibrated < log_loss(honest[200:], truths[200:]) + 0.01
 
 
 @pytest.mark.parametrize("count", [10, 50])

@@ -314,7 +314,7 @@ def _charts(rows: Sequence[Row]) -> Iterator[Chart]:
         "dataset",
         "accuracy",
         series,
-        note=f"The default is close to the best method of every dataset. Datasets: {sets}.",
+        note=f"Clean answers; ties and unreported tasks at random. Datasets: {sets}.",
         style="bars",
     )
 
