@@ -18,7 +18,7 @@ def server(database: Database) -> Iterator[Served]:
         yield made
 
 
-def reported(server: Served, workers: int) -> str:
+def reported(server: Served, workers: int, seed: int = 4) -> str:
     id = server.draft(
         tasks=[{"task": f"t{place}"} for place in range(8)],
         privacy={"epsilon": 2.0, "answers": 8},
@@ -26,7 +26,7 @@ def reported(server: Served, workers: int) -> str:
     assert server.client.post(f"/campaigns/{id}/open").status_code == 200
     [link] = server.client.post(f"/campaigns/{id}/invites", json={"kind": "open"}).json()["links"]
     if workers:
-        report(server.service, id, link.partition("#")[2], workers=workers, seed=3)
+        report(server.service, id, link.partition("#")[2], workers=workers, seed=seed)
         infer_now(server.service, id)
     return id
 
@@ -52,6 +52,13 @@ def test_an_overview_has_everything_a_dashboard_shows(server: Served) -> None:
     assert seen["more"]["words"].startswith("About ")
     assert seen["more"]["open"] == seen["certainty"]["open"]
     assert seen["changed"] is None
+
+
+def test_a_result_that_warns_is_no_ground_for_a_forecast(server: Served) -> None:
+    seen = server.client.get(f"/campaigns/{reported(server, 6, seed=3)}/overview").json()
+    assert seen["summary"]["warnings"]
+    assert seen["certainty"]["open"]
+    assert seen["more"] is None
 
 
 def test_an_overview_without_reports_says_why_there_are_no_weights(server: Served) -> None:
