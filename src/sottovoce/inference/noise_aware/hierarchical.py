@@ -29,19 +29,23 @@ COIN = 20.0
 """The number of a worker's answers that the crowd's accuracy counts as."""
 POOLED = 50.0
 """The number of answers to one label that the first guess of the crowd's confusion counts as."""
-EVEN, EVEN_IF_NOISY = 0.05, 0.3
-"""The first shares of labels count as this part of the tasks, and as more if reports are noisy.
+EVEN = 0.05
+"""The first shares of labels count as this part of the tasks.
 
-They also count as more if tasks have few reports: with one each, nothing shows the shares."""
+They count as more if tasks have few reports: with one each, nothing shows the shares."""
+IF_NOISY = 0.3
+"""First guesses of shares and torn pairs count as (1/κ² − 1) times this part of the tasks more."""
 BIAS = 0.14
 """How far the crowd's habits move a label's share of answers: smaller deviations are not skew."""
 TYPICAL = 0.05
 """The crowd's accuracy, above half-way from chance to certainty, before any report."""
-TORN, TORN_TASKS = 0.2, 20.0
+TORN, TORN_TASKS = 0.15, 20.0
 """The part of label pairs, drawn by their shares, that tear a task: a first guess.
 
-It is learnt, and the guess counts as this number of tasks."""
+It is learnt, and the guess counts as this number of tasks, and as more if reports are noisy."""
 MOST_TORN = 0.9
+MOST_FARTHER, LONGEST = 5.0, 1.4
+"""Steps of EM are made at most this many times longer, and no longer than this in the logarithm."""
 SHARED, SHARED_IF_TORN = 0.16, 0.7
 """The least correlation of two workers' errors on a task, which answers alone do not show.
 
@@ -163,7 +167,8 @@ def fit_hierarchy(
     first, priors = crowd, Priors()
     reported = engine.total(LabelCounts(channel.law.shape[1]))
     others = max(float(reported.sum()) / max(engine.task_count, 1) - 1, 0.01)
-    held = (EVEN + EVEN_IF_NOISY * (1 / noise - 1) + EVEN / others**2) * engine.task_count
+    hidden = IF_NOISY * (1 / noise - 1) * engine.task_count
+    held = (EVEN + EVEN / others**2) * engine.task_count + hidden
     start = first_shares(reported, channel, labels)
     shares, origins = start, kinds_of_tasks(labels, workers * channel.law.shape[1])
     confusions = np.broadcast_to(crowd, (workers, *crowd.shape))
@@ -171,12 +176,13 @@ def fit_hierarchy(
         confusions, crowd, shares, priors = begin
     strength, coin, torn = priors.strength / noise, priors.coin / noise, priors.torn
     before, gain, converged, turn = -np.inf, np.inf, False, 0
+    stride: tuple[float, float] | None = None
     for turn in range(1, max_rounds + 1):
         table = _table(confusions, channel.law, origins)
         step = Confusions(table, kind_shares(shares, origins, torn), known)
         sums = ConfusionSums(engine.total(step))
         last, gain = gain, (sums.log_likelihood - before) / max(float(sums.counts.sum()), 1.0)
-        converged = turn > 2 and max(abs(last), abs(gain)) < tolerance * noise
+        converged = turn > 2 and max(abs(last) / 5, abs(gain)) < tolerance * noise
         if converged:
             break
         before = sums.log_likelihood
@@ -188,7 +194,8 @@ def fit_hierarchy(
         coin = _learnt_coin(coin, counts, noise)
         posterior = strength * _own_crowd(crowd, counts, coin) + counts
         confusions = steady(posterior / posterior.sum(axis=2, keepdims=True))
-        torn = _learnt_torn(shares, sums.tasks)
+        found = _learnt_torn(shares, sums.tasks, TORN_TASKS + hidden)
+        torn, stride = _farther(torn, found, stride)
         tasks = sums.tasks @ origins + held * start
         shares = steady(tasks / tasks.sum())
     confusions = np.asarray(confusions)
@@ -266,14 +273,33 @@ def _learnt_coin(coin: float, counts: FloatArray, noise: float) -> float:
     return _learnt_strength(coin, np.array([[typical, 1 - typical]]), seen, COIN, noise)
 
 
-def _learnt_torn(shares: FloatArray, kinds: FloatArray) -> float:
+def _learnt_torn(shares: FloatArray, kinds: FloatArray, held: float) -> float:
     """The part of label pairs that tear a task, from the expected number of tasks of each kind."""
     labels = len(shares)
     pairs = 1 - float(np.sum(shares**2))
     if len(kinds) == labels or pairs < 1e-9:
         return 0.0
-    torn = float(kinds[labels:].sum()) / pairs + TORN_TASKS * TORN
-    return min(torn / (float(kinds.sum()) + TORN_TASKS), MOST_TORN)
+    torn = float(kinds[labels:].sum()) / pairs + held * TORN
+    return min(torn / (float(kinds.sum()) + held), MOST_TORN)
+
+
+def _farther(
+    value: float, found: float, last: tuple[float, float] | None
+) -> tuple[float, tuple[float, float] | None]:
+    """A positive number that EM moves from `value` to `found`, moved on to where EM would stop.
+
+    EM's steps in the logarithm shrink by a nearly constant rate. `last` are the last logarithm and
+    step; the new ones are returned with the number.
+    """
+    if not min(value, found) > 0:
+        return found, None
+    here, step = float(np.log(value)), float(np.log(found / value))
+    longer = 1.0
+    if last is not None and here != last[0]:
+        slower = (last[1] - step) / (here - last[0])  # 1 − rate
+        longer = 1 / min(max(slower, 1 / MOST_FARTHER), 1.0)
+    moved = here + float(np.clip(longer * step, -LONGEST, LONGEST))
+    return float(min(np.exp(moved), MOST_TORN)), (here, step)
 
 
 def kinds_of_tasks(labels: int, rows: int) -> FloatArray:
