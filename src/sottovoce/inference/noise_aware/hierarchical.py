@@ -155,8 +155,8 @@ def fit_hierarchy(
     with the same habits need no matrix of their own. So is the part of tasks that are torn. The
     noisier the reports, the more the priors weigh: strengths are divided by the channel's κ², the
     squared difference that the answer makes to a report. Stops when the log-likelihood changes by
-    less than `tolerance` κ² per report twice in a row: priors may let it fall. `begin` are the
-    parameters of an earlier fit.
+    less than `tolerance` κ² per report, and in the round before by less than 5 times that: priors
+    may let it fall. `begin` are the parameters of an earlier fit.
 
     Errors that workers share are no evidence. Torn tasks show them: likelihoods are tempered for
     their correlation, and shares are not. Others cannot be seen in answers: posteriors are tempered
