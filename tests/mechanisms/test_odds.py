@@ -56,8 +56,8 @@ def sentence(name: str, domain: Domain, target: Target) -> str:
             "threshold",
             NUMBERS,
             Target(1.0),
-            "Of 100 workers 73 report correctly on which side of a threshold their answer is, and "
-            "27 do not.",
+            "Of 100 workers whose answer is on the same side of a random threshold, 73 send that "
+            "side and 27 do not.",
         ),
         (
             "randomized-response",
@@ -82,11 +82,11 @@ def test_a_little_noise_is_not_called_none() -> None:
 @pytest.mark.parametrize("name", ["laplace", "piecewise", "random-variance-gaussian"])
 def test_numbers_are_near_or_far(name: str) -> None:
     said = sentence(name, NUMBERS, Target(3.0, delta=1e-5))
-    assert said.endswith("send a number that differs by at most a tenth of the range.")
+    assert "send a number close to it (within a tenth of the range) and" in said
 
 
 def test_duchi_says_which_end() -> None:
-    assert "which end of the range" in sentence("duchi", NUMBERS, Target(1.0))
+    assert "at the same end of the range" in sentence("duchi", NUMBERS, Target(1.0))
 
 
 def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:

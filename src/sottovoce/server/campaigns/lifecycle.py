@@ -16,6 +16,7 @@ from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.model import Campaign, State
 from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.campaigns.drafts import check_known
+from sottovoce.server.campaigns.guarantees import devices_of
 from sottovoce.server.campaigns.webhooks import announce
 from sottovoce.server.database import campaigns as rows
 from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
@@ -39,10 +40,16 @@ def list_campaigns(service: Service) -> list[Campaign]:
         return [stored.campaign for stored in rows.all_campaigns(connection)]
 
 
-def open_campaign(service: Service, id: str) -> Campaign:
-    """Open a campaign. An open campaign stays open; a closed one stays closed."""
+def open_campaign(service: Service, id: str, *, over_budget: bool = False) -> Campaign:
+    """Open a campaign. An open campaign stays open; a closed one stays closed.
+
+    One that devices refuse at their default budget opens `over_budget` only.
+    """
     # Checked here: it may take seconds, and the writer must stay free.
-    _check_release(service, find_campaign(service, id))
+    found = find_campaign(service, id)
+    _check_release(service, found)
+    if found.state is State.DRAFT and found.tasks and not over_budget:
+        _check_affordable(found)
 
     def work(connection: Connection) -> Campaign:
         stored, today = the_campaign(connection, id, hold=True), service.today()
@@ -139,6 +146,17 @@ def _check_release(service: Service, campaign: Campaign) -> None:
             "the policy pins another server's key, so keyholders would refuse this server; "
             "create the draft here",
             field="policy",
+        )
+
+
+def _check_affordable(campaign: Campaign) -> None:
+    """Refuse a campaign to which no device would report."""
+    devices = devices_of(campaign.terms.policy, campaign.block)
+    if not devices.answered:
+        raise Refused(
+            Reason.MALFORMED,
+            f"{devices.warning} If they have raised their budgets, open it with over_budget=True.",
+            field="privacy",
         )
 
 
