@@ -37,6 +37,7 @@ def test_a_forecast_can_be_drafted_as_it_is(server: Served) -> None:
     found = reply.json()
     assert found.keys() == {
         "score", "expected", "band", "trials", "clean", "constant", "mechanism", "guarantee",
+        "devices",
         "policy", "in_browser", "simulated", "notes",
     }  # fmt: skip
     assert (found["score"], found["trials"], found["simulated"]) == ("accuracy", 20, True)

@@ -2,7 +2,7 @@
 
 import { at, confirmed, el, fill, once, renew } from "../requester/elements.js";
 import { clock, figure, whole, written } from "../requester/formats.js";
-import { againstWords, isSealed, sealedWords } from "../requester/policy.js";
+import { againstWords, betsOf100, betWords, isSealed, sealedWords } from "../requester/policy.js";
 import { ask, place, Problem } from "../requester/requests.js";
 import { exportsSection, methodsSection } from "./exports.js";
 import { copyOpenLink, invitesSection } from "./invitations.js";
@@ -148,14 +148,16 @@ function about(campaign) {
 }
 
 /** @param {Campaign} campaign */
-function promise({ guarantee, policy, policy_hash: hash }) {
+function promise({ guarantee, devices, policy, policy_hash: hash, state }) {
   const { per_answer: perAnswer, per_worker: perWorker, odds, warning } = guarantee;
   return [
     el(
       "div",
       { class: "promised" },
       el("p", { class: "odds", text: odds ?? withoutOdds(policy) }),
+      isSealed(policy) && el("p", { text: betWords(betsOf100(perAnswer.epsilon ?? Infinity)) }),
       warning ? el("p", { class: "notice bad", text: warning }) : null,
+      state !== "closed" && devices?.warning ? el("p", { class: "notice bad", text: devices.warning }) : null,
       el(
         "details",
         {},
