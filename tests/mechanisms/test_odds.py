@@ -7,9 +7,9 @@ import math
 import pytest
 
 from sottovoce.cli.console import hundred
-from sottovoce.mechanisms.odds import weakness_warning
+from sottovoce.mechanisms.odds import opened_odds, weakness_warning, weakness_warnings
 from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
-from sottovoce.model import Domain, Unit
+from sottovoce.model import Domain, Guarantee, Unit
 
 LABELS = Domain.categorical("abc")
 NUMBERS = Domain.numeric(0, 10, 0.1)
@@ -99,6 +99,17 @@ def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
 def test_a_large_epsilon_is_called_what_it_is(epsilon: float, word: str | None) -> None:
     said = weakness_warning(epsilon)
     assert said is None if word is None else said is not None and word in said
+
+
+@pytest.mark.parametrize(("epsilon", "answers", "said"), [(10, 5, 0), (10.1, 5, 1), (10.1, 1, 0)])
+def test_a_large_total_hides_little_about_a_worker(epsilon: float, answers: int, said: int) -> None:
+    held = (Guarantee(Unit.ANSWER, answers, 1.0), Guarantee(Unit.WORKER, answers, epsilon))
+    assert len(weakness_warnings(*held)) == said
+
+
+def test_opened_totals_have_the_odds_of_a_guess() -> None:
+    assert "right at most 74 times of 100" in opened_odds(Guarantee(Unit.ANSWER, 1, 1.0))
+    assert "nearly always right" in opened_odds(Guarantee(Unit.ANSWER, 1, 9.0))
 
 
 @pytest.mark.parametrize("filled", [0, 1, 58, 100])
