@@ -7,7 +7,7 @@ import math
 import pytest
 
 from sottovoce.cli.console import hundred
-from sottovoce.mechanisms.odds import opened_odds, weakness_warning, weakness_warnings
+from sottovoce.mechanisms.odds import opened_odds, weakness_warnings
 from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Domain, Guarantee, Unit
 
@@ -97,8 +97,8 @@ def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
     ("epsilon", "word"), [(3.99, None), (4.0, "hides little"), (math.inf, "no finite epsilon")]
 )
 def test_a_large_epsilon_is_called_what_it_is(epsilon: float, word: str | None) -> None:
-    said = weakness_warning(epsilon)
-    assert said is None if word is None else said is not None and word in said
+    said = weakness_warnings(Guarantee(Unit.ANSWER, 1, epsilon), Guarantee(Unit.WORKER, 1, epsilon))
+    assert (not said) if word is None else word in said[0]
 
 
 @pytest.mark.parametrize(("epsilon", "answers", "said"), [(10, 5, 0), (10.1, 5, 1), (10.1, 1, 0)])

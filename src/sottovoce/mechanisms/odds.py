@@ -32,17 +32,6 @@ class Likely(Protocol):
         ...
 
 
-def weakness_warning(epsilon: float, delta: float = 0.0, seen: str = "reports") -> str | None:
-    """A warning if a guarantee per answer hides little or nothing; otherwise None."""
-    if math.isinf(epsilon):
-        return "This hides nothing: no finite epsilon holds at this delta."
-    if delta >= LARGE:
-        return f"This hides little: with probability up to {delta:g} {seen} may reveal everything."
-    if epsilon >= LITTLE:
-        return f"This hides little: some {seen} nearly reveal the answer."
-    return None
-
-
 def weakness_warnings(
     per_answer: Guarantee, per_worker: Guarantee, *, sealed: bool = False, whom: str = "a worker"
 ) -> list[str]:
@@ -51,12 +40,19 @@ def weakness_warnings(
     >>> weakness_warnings(Guarantee("answer", 20, 2.0), Guarantee("worker", 20, 40.0), whom="you")
     ['All 20 answers together hide little about you as a whole: epsilon 40 per worker.']
     """
-    seen = "opened totals" if sealed else "reports"
-    one, every = weakness_warning(per_answer.epsilon, per_answer.delta, seen), None
-    count = per_worker.answers
+    seen, delta = "opened totals" if sealed else "reports", per_answer.delta
+    count, said = per_worker.answers, []
+    if math.isinf(per_answer.epsilon):
+        said.append("This hides nothing: no finite epsilon holds at this delta.")
+    elif delta >= LARGE:
+        said.append(f"This hides little: with probability up to {delta:g} {seen} may reveal all.")
+    elif per_answer.epsilon >= LITTLE:
+        said.append(f"This hides little: some {seen} nearly reveal the answer.")
     if count > 1 and per_worker.epsilon > LITTLE_IN_TOTAL:
-        every = f"All {count:,} answers together hide little about {whom} as a whole: {per_worker}."
-    return [words for words in (one, every) if words]
+        said.append(
+            f"All {count:,} answers together hide little about {whom} as a whole: {per_worker}."
+        )
+    return said
 
 
 def opened_odds(held: Guarantee, whom: str = "a worker") -> str:

@@ -49,7 +49,10 @@ def open_campaign(service: Service, id: str, *, over_budget: bool = False) -> Ca
     found = find_campaign(service, id)
     _check_release(service, found)
     if found.state is State.DRAFT and found.tasks and not over_budget:
-        _check_affordable(found)
+        devices = devices_of(found.terms.policy, found.block)
+        if not devices.answered:
+            words = f"{devices.warning} If they have raised their budgets, open it with "
+            raise Refused(Reason.MALFORMED, f"{words}over_budget=True.", field="privacy")
 
     def work(connection: Connection) -> Campaign:
         stored, today = the_campaign(connection, id, hold=True), service.today()
@@ -146,17 +149,6 @@ def _check_release(service: Service, campaign: Campaign) -> None:
             "the policy pins another server's key, so keyholders would refuse this server; "
             "create the draft here",
             field="policy",
-        )
-
-
-def _check_affordable(campaign: Campaign) -> None:
-    """Refuse a campaign to which no device would report."""
-    devices = devices_of(campaign.terms.policy, campaign.block)
-    if not devices.answered:
-        raise Refused(
-            Reason.MALFORMED,
-            f"{devices.warning} If they have raised their budgets, open it with over_budget=True.",
-            field="privacy",
         )
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from sottovoce.mechanisms.affordability import Affordability
-from sottovoce.model import Campaign, Domain, Guarantee, State, Terms
+from sottovoce.model import Campaign, Guarantee, State, Terms
 from sottovoce.model.budget import DEFAULT_BUDGET
 from sottovoce.server.campaigns.drafts import change_draft, create_draft
 from sottovoce.server.campaigns.guarantees import KeptGuarantees, devices_of, guarantees_of
@@ -119,7 +119,7 @@ class CampaignBody(BaseModel):
         terms, counts = campaign.terms, campaign.counts
         return cls(
             **campaign_fields(campaign),
-            domain=_domain(terms.policy.domain),
+            domain=terms.policy.domain.as_json(),
             guarantee=GuaranteeBody.of(guarantees_of(terms.policy), terms.answers),
             devices=_devices(campaign),
             quota=terms.quota,
@@ -214,11 +214,3 @@ def _devices(campaign: Campaign) -> DevicesBody | None:
         return None
     terms = campaign.terms
     return DevicesBody.of(devices_of(terms.policy, campaign.block), terms.quota)
-
-
-def _domain(domain: Domain) -> dict[str, Any]:
-    """A domain in the format of requests, with numbers as numbers."""
-    if not domain.is_numeric:
-        return {"kind": str(domain.kind), "labels": list(domain.labels)}
-    step = {} if domain.step is None else {"step": domain.step}
-    return {"kind": str(domain.kind), "low": domain.low, "high": domain.high, **step}
