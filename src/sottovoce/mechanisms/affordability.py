@@ -18,7 +18,7 @@ from sottovoce.model.guarantee import rounded_down, rounded_up
 
 @dataclass(frozen=True, slots=True)
 class Affordability:
-    """What a device does with the `tasks` that its worker gets.
+    """The number of its `tasks` that a worker's device answers.
 
     It answers `answered` of them: all; some, if answers may be sent in parts; or none. If the
     worker got `most` tasks under the same promise, it would answer all; 0 if no number is sure to

@@ -82,7 +82,7 @@ def _affordability(text: str, tasks: int) -> Affordability:
 
 
 def devices_of(policy: Policy, tasks: int) -> Affordability:
-    """What devices with their default budget do with `tasks` tasks. May take seconds, once."""
+    """How many of `tasks` tasks a device answers at its default budget. May take seconds, once."""
     return _affordability(policy.text(), tasks)
 
 

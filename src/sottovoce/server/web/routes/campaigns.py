@@ -69,7 +69,7 @@ class GuaranteeBody(BaseModel):
 
 
 class DevicesBody(BaseModel):
-    """What workers' devices do if nothing of their default budget is spent."""
+    """The behaviour of workers' devices that have spent nothing of their default budget."""
 
     budget: float | None = DEFAULT_BUDGET.worker_epsilon
     answered: int = Field(description="How many of its tasks a device answers; 0: it refuses.")
@@ -81,7 +81,7 @@ class DevicesBody(BaseModel):
 
     @classmethod
     def of(cls, found: Affordability, workers: int | None) -> Self:
-        """What devices do in a campaign for this number of workers, if it is known."""
+        """The behaviour of devices in a campaign for this number of workers, if it is known."""
         crowd = found.workers_for(workers) if workers else None
         return cls(answered=found.answered, most=found.most, workers=crowd, warning=found.warning)
 

@@ -175,7 +175,7 @@ function promise({ block, guarantee, devices, policy, policy_hash: hash, state }
   ];
 }
 
-/** What the default budget of devices allows. @param {Devices} devices @param {number} block */
+/** The effect of the default budget of devices. @param {Devices} devices @param {number} block */
 const limitWords = ({ answered, budget }, block) =>
   answered
     ? `At its default budget of epsilon ${budget}, a worker’s device answers ${whole(answered)} of its ${whole(block)} tasks.`

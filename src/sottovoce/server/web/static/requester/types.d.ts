@@ -14,7 +14,7 @@ export interface Guarantee {
   warning: string | null;
 }
 
-/** What devices with their default budget do; `most` tasks would all be answered. */
+/** The behaviour of devices with their default budget; `most` tasks would all be answered. */
 export interface Devices {
   budget: number | null;
   answered: number;
