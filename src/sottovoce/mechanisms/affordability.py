@@ -62,7 +62,7 @@ def affordability(policy: Policy, tasks: int, budget: Budget = DEFAULT_BUDGET) -
             tasks, 0, 0,
             f"Workers' devices refuse this campaign: it costs {held}, and their {named} allows "
             f"epsilon {limit.epsilon:g} with delta {limit.delta:g}. Choose a guarantee without "
-            "delta, or have workers raise their budgets.",
+            "delta.",
         )  # fmt: skip
     # k answers together cost at most k times the loss of one (group privacy).
     shares = promise.unit is Unit.ANSWER and held.unit is Unit.WORKER
