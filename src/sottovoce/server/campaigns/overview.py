@@ -17,7 +17,6 @@ from sottovoce.server.campaigns.histogram import MOST_BINS, Bin, binned
 from sottovoce.server.campaigns.results import found_result, reports_waiting
 from sottovoce.server.database.campaigns import Stored, tasks_at
 from sottovoce.server.database.results import Columns, StoredResult, Summary
-from sottovoce.server.database.stored_reports import all_task_lists
 from sottovoce.server.service import Service
 
 MOST_RUNS = 60
@@ -174,7 +173,7 @@ def _seen(
     service: Service, connection: Connection, stored: Stored, found: StoredResult | None
 ) -> ResultFigures:
     if found is None:
-        return _before_any(connection, stored)
+        return _before_any(service, connection, stored)
     cached = service.result_cache.result(connection, stored, found)
     kept = cached.derived.get("overview")
     if isinstance(kept, ResultFigures):
@@ -206,7 +205,7 @@ def _looked(
     )
 
 
-def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
+def _before_any(service: Service, connection: Connection, stored: Stored) -> ResultFigures:
     """The coverage before a first result. The tasks of sealed answers are visible."""
 
     def names(places: Sequence[int]) -> list[str]:
@@ -215,14 +214,6 @@ def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
     seen = _looked(stored, None, Columns.none(), names)
     if not stored.campaign.terms.policy.sealed or seen.coverage.hidden:
         return seen
-    counted = _counted(connection, stored)
-    return replace(seen, coverage=coverage_of(counted, stored.campaign.tasks, names, hidden=False))
-
-
-def _counted(connection: Connection, stored: Stored) -> Columns:
-    """The number of submissions with each task, counted from the rows."""
-    counts = np.zeros(stored.campaign.tasks, np.int64)
-    for tasks in all_task_lists(connection, stored.number):
-        np.add.at(counts, np.frombuffer(tasks, "<u4"), 1)
-    place = np.arange(len(counts), dtype=np.int32)
-    return replace(Columns.none(), place=place, answers=counts)
+    counts = service.need_cache.counts(connection, stored)
+    counted = replace(Columns.none(), place=np.arange(len(counts), dtype=np.int32), answers=counts)
+    return replace(seen, coverage=coverage_of(counted, len(counts), names, hidden=False))
