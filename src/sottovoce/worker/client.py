@@ -172,10 +172,7 @@ class Client:
         """
         remaining = self.remaining
         wanted = set(remaining if tasks is None else tasks).intersection(remaining)
-        given = [task for task in self.offer.tasks if task.name in wanted]
-        needed = sorted(given, key=lambda task: -(task.need or 0))[: self._most(len(given))]
-        chosen = {task.name for task in needed}
-        return tuple(task.name for task in given if task.name in chosen)
+        return self.offer.needed(wanted, self._most(len(wanted)))
 
     def _most(self, count: int) -> int:
         """How many of this many remaining answers the budget covers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -109,6 +109,15 @@ class Offer:
     def asked(self) -> tuple[str, ...]:
         """The names of the tasks that are asked: all but settled ones."""
         return tuple(task.name for task in self.tasks if task.need != 0)
+
+    def needed(self, names: Collection[str], count: int) -> tuple[str, ...]:
+        """The `count` most needed of these tasks, in the worker's own order.
+
+        That order decides between equals, and alone if the server lists no needs.
+        """
+        given = [task for task in self.tasks if task.name in names]
+        chosen = {task.name for task in sorted(given, key=lambda task: -(task.need or 0))[:count]}
+        return tuple(task.name for task in given if task.name in chosen)
 
     @property
     def sends(self) -> int:

@@ -38,7 +38,7 @@ function laid(campaign, draft) {
         el("dl", {},
           line("Tasks", whole(campaign.tasks)),
           line("Answers", domainWords(campaign)),
-          line("Each worker gets", counted(campaign.block, "task")),
+          line("Each worker gets", `${counted(campaign.block, "task")}, ${campaign.assignment === "need" ? "the most needed first" : "chosen by chance"}`),
           line("Which tasks were answered", draft.hides ? "private" : "visible"),
           !isSealed(policy) && line("Workers see their reports", draft.showDraw === "before_send" ? "before sending" : "after sending"),
           line("Ends", endWords(campaign)),
