@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from sottovoce.model import Campaign, Domain, FloatArray, assigned
+from sottovoce.model import Domain, FloatArray, assigned
 from sottovoce.model.campaign import MOST_TASKS
 from sottovoce.server.campaigns.certainty import is_decided
 from sottovoce.server.campaigns.result_cache import ResultCache
@@ -58,28 +58,34 @@ def doubt_of(columns: Columns, domain: Domain, tasks: int, known: Collection[int
     """The doubt about each task: the chance that its label is wrong, or the standard error.
 
     It is 0 if the task is settled. Tasks with a known truth are asked like the others, since they
-    show how able workers are; these, and tasks without a truth, get the median of the open ones.
+    show how able workers are, and nobody should tell them apart: they, and tasks without a truth,
+    get the quantiles of the open ones.
     """
     doubt = np.full(tasks, np.nan)
     wrong = columns.certainty if columns.is_numeric else 1 - columns.certainty
     doubt[columns.place] = np.where(is_decided(columns, domain), 0.0, wrong)
     doubt[list(known)] = np.nan
-    open = doubt[np.isfinite(doubt) & (doubt > 0)]
-    return np.where(np.isfinite(doubt), doubt, np.median(open) if len(open) else 0.0)
+    open, rest = doubt[np.isfinite(doubt) & (doubt > 0)], ~np.isfinite(doubt)
+    spread = (np.arange(rest.sum()) + 0.5) / max(rest.sum(), 1)
+    doubt[rest] = np.quantile(open, spread) if len(open) else 0.0
+    return doubt
 
 
-def needed(campaign: Campaign, worker: str, needs: Needs, own: Collection[int] = ()) -> list[int]:
+def needed(
+    campaign: str, worker: str, needs: Needs, count: int, own: Collection[int] = ()
+) -> list[int]:
     """The places of a worker's tasks: those it has reported on, then the most needed others.
 
     Of tasks with the same need, a hash of the pseudonym chooses.
+
+    >>> needed("leaf", "c1d2", np.array([2, 1, 3, 0]), 3, own=[3])
+    [3, 2, 0]
     """
     free, chosen = np.ones(len(needs), np.bool_), sorted(own)
     free[chosen] = False
     for level in np.unique(needs)[::-1]:
         places = np.flatnonzero(free & (needs == level))
-        wanted = campaign.block - len(chosen)
-        turns = assigned(campaign.id, worker, len(places), wanted) if wanted > 0 else []
-        chosen += places[turns].tolist()
+        chosen += places[assigned(campaign, worker, len(places), count - len(chosen))].tolist()
     return chosen
 
 

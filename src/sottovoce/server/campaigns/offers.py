@@ -63,7 +63,8 @@ def _needed(
     needs = service.need_cache.needs(connection, stored, service.result_cache)
     rows = own_rows(connection, stored.number, bytes.fromhex(worker))
     own = np.frombuffer(b"".join(row.tasks for row in rows), "<u4").tolist()
-    places = sorted(needed(stored.campaign, worker, needs, own))
+    campaign = stored.campaign
+    places = sorted(needed(campaign.id, worker, needs, campaign.block, own))
     tasks = zip(tasks_at(connection, stored.number, places), needs[places].tolist(), strict=True)
     return tuple(replace(task, need=need) for task, need in tasks)
 
