@@ -11,13 +11,13 @@ from tests.server.crowds import opened, report
 from tests.server.drafts import running
 
 from sottovoce.mechanisms.policies import Target, make_policy
-from sottovoce.model import Domain
+from sottovoce.model import Domain, Task
 from sottovoce.model.campaign import Assignment
 from sottovoce.server.campaigns.needs import FEW, Needs, doubt_of, needed, needs_of
 from sottovoce.server.campaigns.offers import block_for
 from sottovoce.server.campaigns.own_reports import erase
 from sottovoce.server.database import Database
-from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.database.campaigns import set_tasks, the_campaign
 from sottovoce.server.database.results import Columns
 from sottovoce.server.inference_process.scheduler import infer_now
 from sottovoce.server.service import Service
@@ -42,7 +42,8 @@ def needs(service: Service, id: str) -> Needs:
 
 def counts(service: Service, id: str) -> list[int]:
     with service.database.reading() as connection:
-        return service.need_cache.counts(connection, the_campaign(connection, id)).tolist()
+        counted = service.need_cache.counts(connection, the_campaign(connection, id))
+    return [int(count) for count in counted]
 
 
 def columns(certainty: list[float], truth: list[float] | list[int]) -> Columns:
@@ -70,19 +71,19 @@ def test_of_tasks_alike_every_worker_gets_a_random_subset() -> None:
 
 
 def test_the_doubt_of_labels_is_the_chance_of_an_error_and_settled_ones_have_none() -> None:
-    found = doubt_of(columns([0.96, 0.6], [0, 1]), LABELS, 2, ())
+    found = doubt_of(columns([0.96, 0.6], [0, 1]), LABELS, 2)
     assert found.tolist() == pytest.approx([0.0, 0.4])
 
 
 def test_the_doubt_of_numbers_is_their_standard_error() -> None:
-    found = doubt_of(columns([0.1, 0.6], [1.0, 2.0]), Domain.numeric(0, 10), 2, ())
+    found = doubt_of(columns([0.1, 0.6], [1.0, 2.0]), Domain.numeric(0, 10), 2)
     assert found.tolist() == pytest.approx([0.0, 0.6])
 
 
-def test_tasks_with_known_truths_are_asked_like_the_others() -> None:
-    found = doubt_of(columns([1.0, 0.6, 0.7, 1.0], [0, 1, 1, 1]), LABELS, 4, (0, 3))
-    assert found.min() >= 0.3
-    assert found[0] != found[3]
+def test_a_task_without_a_truth_is_in_the_largest_doubt() -> None:
+    found = doubt_of(columns([0.6, 0.99], [1, 0]), LABELS, 3)
+    assert found.tolist() == pytest.approx([0.4, 0.0, 0.4])
+    assert doubt_of(columns([0.99], [1]), LABELS, 2).tolist() == [0.0, 1.0]
 
 
 def test_counts_follow_reports_and_erasures(service: Service) -> None:
@@ -102,6 +103,19 @@ def test_settled_tasks_are_listed_as_not_needed(service: Service) -> None:
     infer_now(service, id)
     block = block_for(service, id, invite, RECEIPT)
     assert [task.need for task in block.tasks] == [0] * 9
+
+
+def test_needs_do_not_depend_on_known_truths(service: Service) -> None:
+    ids = [opened(service, CLEAR, TASKS, Assignment.NEED) for _ in range(2)]
+    with service.database.writing() as connection:
+        number = the_campaign(connection, ids[1][0]).number
+        known = [Task(name, "?", known="oak" if name == "t0" else None) for name in TASKS]
+        set_tasks(connection, number, known)
+    for id, invite in ids:
+        report(service, id, invite, workers=30, seed=1, right=0.95)
+        infer_now(service, id)
+    assert needs(service, ids[0][0]).tolist() == [0] * 9
+    assert needs(service, ids[1][0]).tolist() == [21] * 9
 
 
 def test_a_result_that_warns_settles_nothing(service: Service) -> None:

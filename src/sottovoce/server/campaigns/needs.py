@@ -54,21 +54,16 @@ def needs_of(counts: npt.NDArray[np.int64], doubt: FloatArray) -> Needs:
     return np.where(counts < FEW, LEVELS + 2 + FEW - counts, needs)
 
 
-def doubt_of(columns: Columns, domain: Domain, tasks: int, known: Collection[int]) -> FloatArray:
+def doubt_of(columns: Columns, domain: Domain, tasks: int) -> FloatArray:
     """The doubt about each task: the chance that its label is wrong, or the standard error.
 
-    It is 0 if the task is settled. Tasks with a known truth are asked like the others, since they
-    show how able workers are, and nobody should tell them apart: they, and tasks without a truth,
-    get the quantiles of the open ones.
+    It is 0 if the task is settled, and the largest of all if nothing is known about it.
     """
     doubt = np.full(tasks, np.nan)
     wrong = columns.certainty if columns.is_numeric else 1 - columns.certainty
     doubt[columns.place] = np.where(is_decided(columns, domain), 0.0, wrong)
-    doubt[list(known)] = np.nan
-    open, rest = doubt[np.isfinite(doubt) & (doubt > 0)], ~np.isfinite(doubt)
-    spread = (np.arange(rest.sum()) + 0.5) / max(rest.sum(), 1)
-    doubt[rest] = np.quantile(open, spread) if len(open) else 0.0
-    return doubt
+    finite = np.isfinite(doubt)
+    return np.where(finite, doubt, doubt[finite].max(initial=0.0) or 1.0)
 
 
 def needed(
@@ -123,17 +118,22 @@ class NeedCache:
         return known.counts
 
     def needs(self, connection: Connection, stored: Stored, results: ResultCache) -> Needs:
-        """The need of each task. A result that warns does not count, as for forecasts."""
+        """The need of each task.
+
+        A result that warns is no ground for it, and with known truths only counts are, so that
+        nothing which workers receive depends on these truths.
+        """
         campaign, counts = stored.campaign, self.counts(connection, stored)
         found = find_result(connection, stored.number)
         if found is None or found.summary.problem is not None or found.summary.warnings:
             return needs_of(counts, 1 / (1.0 + counts))
         cached = results.result(connection, stored, found)
+        if cached.known:
+            return needs_of(counts, 1 / (1.0 + counts))
         doubt = cached.derived.get("doubt")
         if not isinstance(doubt, np.ndarray):
             domain = campaign.terms.policy.domain
-            doubt = doubt_of(cached.columns, domain, campaign.tasks, cached.known)
-            cached.derived["doubt"] = doubt
+            doubt = cached.derived["doubt"] = doubt_of(cached.columns, domain, campaign.tasks)
         return needs_of(counts, doubt)
 
     def forget(self, id: str) -> None:

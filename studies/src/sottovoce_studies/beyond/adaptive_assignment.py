@@ -157,7 +157,7 @@ def share_of(wanted: float, by_need: FloatArray, level: float) -> float | None:
     if after == 0:
         return MARKS[0] / level
     rise = (wanted - best[after - 1]) / (best[after] - best[after - 1])
-    return float(MARKS[after - 1] + rise * (MARKS[after] - MARKS[after - 1])) / level
+    return float((MARKS[after - 1] + rise * (MARKS[after] - MARKS[after - 1])) / level)
 
 
 def _chart(name: str, found: Mapping[tuple[str, float, bool], Sequence[Sequence[float]]]) -> Chart:

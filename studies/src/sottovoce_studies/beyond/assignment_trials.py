@@ -129,7 +129,7 @@ class _Campaign:
             truth=np.asarray(result.truths),
             certainty=np.where(result.answers > 0, result.confidence, np.nan),
         )
-        return needs_of(counts, doubt_of(columns, self.policy.domain, len(counts), ()))
+        return needs_of(counts, doubt_of(columns, self.policy.domain, len(counts)))
 
 
 def _visits(
