@@ -79,7 +79,7 @@ class PublicCrowd:
 def accuracies(
     crowd: Crowd, epsilon: float, marks: tuple[float, ...], by_need: bool, trial: int, seed: int
 ) -> list[float]:
-    """The accuracy when there are so many answers per task, on average."""
+    """The accuracy at each mark, the mean number of answers per task."""
     answers, truths = crowd.draw(trial_seed(seed, _CROWD, trial))
     tasks = len(answers.tasks)
     policy = make_policy(answers.domain, "randomized-response", Target(epsilon, answers=tasks))
