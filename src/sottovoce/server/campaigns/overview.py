@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from sottovoce.mechanisms.policies import release_of
 from sottovoce.model import State
+from sottovoce.model.campaign import Assignment
 from sottovoce.server.campaigns.certainty import Certainty, Further, certainty_of, further_of
 from sottovoce.server.campaigns.histogram import MOST_BINS, Bin, binned
 from sottovoce.server.campaigns.results import found_result, reports_waiting
@@ -196,11 +197,13 @@ def _looked(
     campaign = stored.campaign
     policy, tasks = campaign.terms.policy, campaign.tasks
     hidden = release_of(policy).hides_participation
+    by_need = campaign.terms.assignment is Assignment.NEED and not known
+    further = further_of(columns, policy.domain, tasks, known, by_need=by_need)
     return ResultFigures(
         coverage_of(columns, tasks, names, hidden=hidden),
         certainty_of(columns, policy.domain),
         # A result that warns is no ground for a forecast.
-        None if summary and summary.warnings else further_of(columns, policy.domain, tasks, known),
+        None if summary and summary.warnings else further,
         weights_of(columns, summary),
     )
 
