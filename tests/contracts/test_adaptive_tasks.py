@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
+from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.model import Domain, Unit
 
-MECHANISM = mechanism_of(
-    make_policy(Domain.categorical(["a", "b", "c"]), "randomized-response", Target(1.0, answers=2))
-)
+MECHANISM = RandomizedResponse.calibrated(Domain.categorical("abc"), 1.0)
 LABELS = range(3)
 LAW = MECHANISM.channel().matrix()
 
@@ -27,9 +25,9 @@ Rule = Callable[[Transcript], int | None]
 
 def rules() -> Iterator[Rule]:
     """Every rule for two tasks: the first one, and after each report the other one or none."""
-    for first, *goes_on in itertools.product((0, 1), *[(True, False)] * len(LABELS)):
+    for first, *goes_on in itertools.product((0, 1), *[(0, 1)] * len(LABELS)):
 
-        def rule(seen: Transcript, first: int = first, goes_on: list[bool] = goes_on) -> int | None:
+        def rule(seen: Transcript, first: int = first, goes_on: list[int] = goes_on) -> int | None:
             if not seen:
                 return first
             return 1 - first if len(seen) == 1 and goes_on[seen[0][1]] else None

@@ -31,14 +31,14 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Work
 __all__ = ["LIMIT", "MARKS", "STUDY", "judged", "share_of"]
 
 LIMIT = 0.7
-MARKS = (*np.arange(3.0, 39.0, 1.5).tolist(), 39.0)
+MARKS: tuple[float, ...] = tuple(3 + 1.5 * step for step in range(25))
 """Answers per task at which both are scored."""
 
 LEVELS = (12.0, 19.5, 30.0, 39.0)
 """Answers per task of the hash assignment whose accuracy is to be reached; the last is judged."""
 
 EPSILONS = (1.0, 2.0)
-TRIALS: Mapping[Size, int] = {"quick": 2, "full": 40}
+TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
 
 PART = "Answers for the same accuracy"
 PUBLIC = "bluebirds"
@@ -203,6 +203,6 @@ STUDY = Study(
     "simulated crowds with other seeds, not on bluebirds; a result is made when there are "
     f"{FRESH - 1:.0%} more reports; settled tasks are not asked; ties go to the first label",
     plan,
-    "one simulated crowd with 2 trials instead of 40, and no bluebirds",
+    "one simulated crowd with 2 trials instead of 20, and no bluebirds",
     recorded=("holds", "not claimed", "not claimed"),
 )
