@@ -25,6 +25,7 @@ from sottovoce.mechanisms.policies import (
 )
 from sottovoce.mechanisms.registry import release_from
 from sottovoce.model import Calibration, Domain, Guarantee, Policy, Unit
+from sottovoce.model.campaign import Assignment
 
 
 def works_in_browser(policy: Policy) -> bool:
@@ -111,6 +112,21 @@ def given_policy(document: Any) -> Policy:
     with computable():
         release_of(policy)
     return policy
+
+
+def chosen_assignment(policy: Policy, asked: str | None) -> Assignment:
+    """The assignment of tasks that the requester asks for; by need where the policy allows it.
+
+    A worker that sends once, hides its participation or seals its answers needs tasks that both
+    sides can compute.
+    """
+    allowed = release_of(policy).is_separable
+    if asked == Assignment.NEED and not allowed:
+        raise UsageError(
+            f"{policy.name} takes all answers of a worker at once, so its tasks are assigned by a "
+            "hash; leave out assignment, or choose hash"
+        )
+    return Assignment(asked or (Assignment.NEED if allowed else Assignment.HASH))
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class CampaignHead {
   update({ campaign, rounds }) {
     this.rounds = rounds;
     if (!this.about.isConnected) fill(this.element, this.about, this.actions, this.status, this.promise);
-    const { workers, reports, ...fixed } = campaign;
+    const { workers, reports, cut_short, ...fixed } = campaign;
     renew(this.about, fixed, () => about(campaign));
     renew(this.actions, [campaign.state, campaign.title, campaign.simulated], () => this.buttons(campaign));
     renew(this.promise, fixed, () => promise(campaign));

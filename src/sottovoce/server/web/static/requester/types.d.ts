@@ -49,6 +49,9 @@ export interface Campaign {
   closed_on: string | null;
   workers: number;
   reports: number;
+  /** How many devices said that the worker's budget does not cover all tasks. */
+  cut_short: number;
+  assignment: "need" | "hash";
   /** Whether workers are shown the truths. */
   published: boolean;
 }
