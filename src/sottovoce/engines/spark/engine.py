@@ -121,33 +121,15 @@ class SparkEngine:
     """
 
     def __init__(self, blocks: Blocks, domain: Domain, reading: Reading) -> None:
-        self._blocks, self._domain, self._reading = blocks, domain, reading
-        self._kernels = blocks.counts.answers >= COMPILED_FROM
+        self._blocks, self.domain, self.reading = blocks, domain, reading
+        self.tasks: Names = np.empty(0, np.int64)
+        self.task_count, self.answers = blocks.counts.tasks, blocks.counts.answers
+        self._kernels = self.answers >= COMPILED_FROM
 
     @cached_property
     def workers(self) -> Names:
         names: Names = self._blocks.workers.to_numpy(zero_copy_only=False)
         return names
-
-    @property
-    def tasks(self) -> Names:
-        return np.empty(0, np.int64)
-
-    @property
-    def task_count(self) -> int:
-        return self._blocks.counts.tasks
-
-    @property
-    def answers(self) -> int:
-        return self._blocks.counts.answers
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
-    @property
-    def reading(self) -> Reading:
-        return self._reading
 
     def total(self, step: Step) -> FloatArray:
         size = 8 * math.prod(step.shape)
@@ -177,7 +159,7 @@ class SparkEngine:
             told = BlockTruths(
                 aggregator,
                 get,
-                self._domain,
+                self.domain,
                 self.task_count,
                 len(self._blocks.workers),
                 self._kernels,
