@@ -28,13 +28,13 @@ from sottovoce.live.server.active_sessions import (
 )
 from sottovoce.live.server.replica import Replica, catch_up, restored
 from sottovoce.live.server.session_result import result_document
+from sottovoce.model.sum_rounds import RoundRecord
 from sottovoce.securesum.star.messages import read_frame
 from sottovoce.server.database.connection import unavailable
 from sottovoce.server.database.live_sessions import (
     EventKind,
     LiveState,
     SessionEvent,
-    StoredRound,
     end_session,
     members_of,
     record,
@@ -68,7 +68,7 @@ class _Step:
     opened: int
     happened: int = 0
     events: list[SessionEvent] = field(default_factory=list)
-    rounds: list[StoredRound] = field(default_factory=list)
+    rounds: list[RoundRecord] = field(default_factory=list)
     replied: dict[int, bytes] = field(default_factory=dict)
 
     def note(self, event: SessionEvent) -> None:
@@ -77,8 +77,7 @@ class _Step:
         self.events.append(event)
         records = self.replica.session.records
         if len(records) > self.opened + len(self.rounds):
-            over = records[self.opened + len(self.rounds) :]
-            self.rounds += [StoredRound(one.totals, one.contributors, one.excluded) for one in over]
+            self.rounds += records[self.opened + len(self.rounds) :]
             self.events.clear()
 
 

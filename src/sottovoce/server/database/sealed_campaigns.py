@@ -157,42 +157,27 @@ def add_message(connection: Connection, campaign: int, key: MessageKey, content:
 
 def find_message(connection: Connection, campaign: int, key: MessageKey) -> bytes | None:
     """The message of a key."""
-    query = select(messages.c.content).where(
-        messages.c.campaign == campaign,
-        messages.c.phase == key.phase,
-        messages.c.sender == key.sender,
-        messages.c.number == key.number,
+    query = _contents(campaign, key.phase).where(
+        messages.c.sender == key.sender, messages.c.number == key.number
     )
     return connection.execute(query).scalar_one_or_none()
 
 
 def messages_of(connection: Connection, campaign: int, phase: str, number: int) -> list[bytes]:
     """The messages of a phase about one batch, by sender."""
-    query = (
-        select(messages.c.content)
-        .where(
-            messages.c.campaign == campaign,
-            messages.c.phase == phase,
-            messages.c.number == number,
-        )
-        .order_by(messages.c.sender)
-    )
-    return list(connection.execute(query).scalars())
+    query = _contents(campaign, phase).where(messages.c.number == number)
+    return list(connection.execute(query.order_by(messages.c.sender)).scalars())
 
 
 def series(connection: Connection, campaign: int, phase: str, upto: int) -> list[bytes]:
     """The server's messages in a phase about all batches up to a number, in order."""
-    query = (
-        select(messages.c.content)
-        .where(
-            messages.c.campaign == campaign,
-            messages.c.phase == phase,
-            messages.c.sender == SERVER,
-            messages.c.number <= upto,
-        )
-        .order_by(messages.c.number)
-    )
-    return list(connection.execute(query).scalars())
+    query = _contents(campaign, phase).where(messages.c.sender == SERVER, messages.c.number <= upto)
+    return list(connection.execute(query.order_by(messages.c.number)).scalars())
+
+
+def _contents(campaign: int, phase: str) -> Select[tuple[bytes]]:
+    own = messages.c.campaign == campaign
+    return select(messages.c.content).where(own, messages.c.phase == phase)
 
 
 def message_keys(connection: Connection, campaign: int) -> frozenset[MessageKey]:
