@@ -30,8 +30,8 @@ def compare(
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:

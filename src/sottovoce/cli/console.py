@@ -23,7 +23,7 @@ from sottovoce.tables import write_columns
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sottovoce.model import Reading, Result, Score
+    from sottovoce.model import Guarantee, Reading, Result, Score
 
 
 LARGE_FILE = 20_000_000
@@ -138,6 +138,31 @@ def interval_words(score: Score) -> str:
     """A score's interval, with digits that fit its unit."""
     digits = ".3f" if score.accuracy is not None else ".4g"
     return f"{score.low:{digits}} to {score.high:{digits}}"
+
+
+def guarantee_json(answer: Guarantee, worker: Guarantee) -> dict[str, Any]:
+    """The guarantees of a simulated run, for one answer and for a worker."""
+    return {
+        "per_answer": answer.epsilon,
+        "per_worker": worker.epsilon,
+        "delta": answer.delta,
+        "answers": worker.answers,
+        "assumptions": list(answer.assumptions),
+    }
+
+
+def print_guarantee(answer: Guarantee, worker: Guarantee) -> None:
+    """Print the guarantees of a simulated run, and their assumptions."""
+    say(f"Guarantee: {answer}; {worker} with up to {worker.answers:,} answers. It holds if")
+    for assumption in answer.assumptions:
+        say(f"  - {assumption}")
+
+
+def print_cpu(seconds: Mapping[str, float], workers: int) -> None:
+    """Print the CPU seconds of each party of a simulated run."""
+    for party, spent in seconds.items():
+        each = f", {1000 * spent / workers:.2f} ms each" if party == "workers" else ""
+        say(f"CPU of {party}: {spent:.2f} s{each}")
 
 
 @contextmanager

@@ -18,8 +18,8 @@ def inspect(
     answers: options.AnswersArgument,
     columns: options.ColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -130,8 +130,8 @@ def pack(
     output: Annotated[Path, options.output_option("Write the packed copy to this .parquet file.")],
     columns: options.ColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     force: options.ForceOption = False,
 ) -> None:
