@@ -175,7 +175,7 @@ def series(connection: Connection, campaign: int, phase: str, upto: int) -> list
     return list(connection.execute(query.order_by(messages.c.number)).scalars())
 
 
-def _contents(campaign: int, phase: str) -> Select[tuple[bytes]]:
+def _contents(campaign: int, phase: str) -> Select[bytes]:
     own = messages.c.campaign == campaign
     return select(messages.c.content).where(own, messages.c.phase == phase)
 
