@@ -39,10 +39,7 @@ def compare(
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("compare needs --gold TABLE, with columns task and truth")
-    with console.reading(answers):
-        table = sottovoce.read(
-            answers, **options.reading(columns, domain, repeats, bad_rows, format)
-        )
+    table = console.read_table(answers, options.reading(columns, domain, repeats, bad_rows, format))
     rows = sottovoce.compare(
         table,
         known,

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import sottovoce
 from sottovoce.errors import UsageError
 from sottovoce.tables import write_columns
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sottovoce.model import Guarantee, Reading, Result, Score
+    from sottovoce.model import Guarantee, Reading, Reports, Result, Score
 
 
 LARGE_FILE = 20_000_000
@@ -202,6 +203,12 @@ def reading(source: str) -> Iterator[None]:
     large = source == "-" or (os.path.isfile(source) and os.path.getsize(source) > LARGE_FILE)
     with passes(f"reading {source}", visible=large):
         yield
+
+
+def read_table(source: str, keywords: Mapping[str, Any]) -> Reports:
+    """Read a table, with a line on standard error while a large one is read."""
+    with reading(source):
+        return sottovoce.read(source, **keywords)
 
 
 def _console() -> Console:

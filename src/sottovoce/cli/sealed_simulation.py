@@ -143,10 +143,7 @@ def simulate(
         raise UsageError("--assignments needs --transcript FILE")
     if transcript is not None:
         check_target(transcript, force=force)
-    with console.reading(answers):
-        table = sottovoce.read(
-            answers, **options.reading(columns, domain, repeats, bad_rows, format)
-        )
+    table = console.read_table(answers, options.reading(columns, domain, repeats, bad_rows, format))
     console.notes_of(table.reading)
     if table.simulated:
         raise UsageError("these are randomised reports: sealing needs raw answers")

@@ -28,10 +28,7 @@ def inspect(
     Agreement is Krippendorff's alpha, Fleiss' kappa and the mean of Cohen's kappa, with 95 %
     intervals in brackets. --json lists it for each worker and each pair of workers.
     """
-    with console.reading(answers):
-        table = sottovoce.read(
-            answers, **options.reading(columns, domain, repeats, bad_rows, format)
-        )
+    table = console.read_table(answers, options.reading(columns, domain, repeats, bad_rows, format))
     seen = sottovoce.inspect(table)
     if json:
         console.print_json(_as_json(seen))

@@ -49,17 +49,6 @@ ATTEMPTS = 20
 """How often to retry when other servers were first."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """The end of a session: state, last turns (`turns` of excluded members), reason, truths."""
-
-    state: LiveState
-    outcome: Mapping[str, Any]
-    turn: bytes | None = field(default=None, repr=False)
-    turns: Mapping[int, bytes] = field(default_factory=dict, repr=False)
-    result: Mapping[str, Any] | None = field(default=None, repr=False)
-
-
 @dataclass(slots=True)
 class _Step:
     """Events of a replica that are not stored yet."""
@@ -225,15 +214,7 @@ def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
             replied=step.replied,
         )
         if added and ended is not None:
-            end_session(
-                connection,
-                replica.number,
-                ended.state,
-                ended.outcome,
-                ending=ended.turn,
-                endings=ended.turns,
-                result=ended.result,
-            )
+            end_session(connection, replica.number, **ended)
         return added
 
     if not service.change(work):
@@ -242,8 +223,11 @@ def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
     return True
 
 
-def end_of(replica: Replica) -> End | None:
-    """The end of a session; None while it runs."""
+def end_of(replica: Replica) -> dict[str, Any] | None:
+    """The end of a session as `end_session` stores it; None while it runs.
+
+    Its state, the last turns (`endings` of excluded members), the reason and the truths.
+    """
     session = replica.session
     if session.state == "running":
         return None
@@ -254,13 +238,13 @@ def end_of(replica: Replica) -> End | None:
     if session.state == "done":
         opened = [record.opened for record in session.records]
         result = result_document(replica.planner, opened)
-    return End(
-        LiveState(session.state),
-        _outcome(session.reason, session.culprits, excluded, alive),
-        session.turn(alive[0]) if alive else None,
-        {member: turn for member, turn in turns.items() if turn is not None},
-        result,
-    )
+    return {
+        "state": LiveState(session.state),
+        "outcome": _outcome(session.reason, session.culprits, excluded, alive),
+        "ending": session.turn(alive[0]) if alive else None,
+        "endings": {member: turn for member, turn in turns.items() if turn is not None},
+        "result": result,
+    }
 
 
 def stopped_early(reason: str) -> Mapping[str, Any]:

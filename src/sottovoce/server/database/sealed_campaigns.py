@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -199,18 +199,6 @@ class OpenedTotals:
     totals: npt.NDArray[np.int64]
     answered: npt.NDArray[np.int64] | None = field(default=None)
 
-    @classmethod
-    def unpack(
-        cls, state: str, workers: int, totals: bytes, answered: bytes | None, tasks: int
-    ) -> Self:
-        """Read stored totals."""
-        return cls(
-            state,
-            workers,
-            np.frombuffer(totals, "<i8").astype(np.int64).reshape(tasks, -1),
-            None if answered is None else np.frombuffer(answered, "<i8").astype(np.int64),
-        )
-
 
 def store_opened(connection: Connection, campaign: int, found: OpenedTotals) -> None:
     """Store the opened totals: there is one opening, and it is never replaced."""
@@ -225,7 +213,13 @@ def find_opened(connection: Connection, campaign: int, tasks: int) -> OpenedTota
     row = connection.execute(select(opened).where(opened.c.campaign == campaign)).one_or_none()
     if row is None:
         return None
-    return OpenedTotals.unpack(row.state, row.workers, row.totals, row.answered, tasks)
+    totals = _integers(row.totals).reshape(tasks, -1)
+    answered = None if row.answered is None else _integers(row.answered)
+    return OpenedTotals(row.state, row.workers, totals, answered)
+
+
+def _integers(content: bytes) -> npt.NDArray[np.int64]:
+    return np.frombuffer(content, "<i8").astype(np.int64)
 
 
 def is_opened(connection: Connection, campaign: int) -> bool:
