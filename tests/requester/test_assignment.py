@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import pytest
+from sottovoce.worker.budget import Budget
 
 from sottovoce import Domain, Target
 from sottovoce.errors import Refused
 from sottovoce.model import Unit
 from sottovoce.requester.client import Requester
 from sottovoce.requester.views import CampaignView
-from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import Client
 
 LABELS = Domain.categorical(["no", "yes"])

@@ -44,7 +44,7 @@ TRUST = 50.0
 FEW, WIDER = 3, 24.0
 """The fewest tasks that show how truths spread, and how much wider few tasks leave that."""
 CLEAR = 2.0
-"""Truths differ clearly from this many standard errors of their spread on, in full from one more."""
+"""Truths differ clearly if their spread is this many standard errors; fully at one more."""
 ROUNDED = 0.4
 """Deviations below this share of the distance between points are hidden by rounding."""
 
