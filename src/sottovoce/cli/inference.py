@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,10 +15,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Gold, Result, Score
 from sottovoce.model.result import TableName
 from sottovoce.tables import check_path, write_tables
-
-if TYPE_CHECKING:
-    from sottovoce.api.infer_into import LargeEngineName
-
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(|K|M|G|Ki|Mi|Gi)B?", re.ASCII)
@@ -206,7 +202,7 @@ def _infer_large(
     source: str,
     output: str | None,
     method: str,
-    engine: LargeEngineName,
+    engine: Literal["chunked", "spark"],
     policy: Path | None,
     memory: str | None,
     how: Mapping[str, Any],
