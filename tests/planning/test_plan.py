@@ -39,7 +39,7 @@ def test_there_is_a_recommendation_for_each_epsilon_in_order() -> None:
     assert len(found.recommendations) == 2
     assert found.recommendations[1].forecast.error < found.recommendations[0].forecast.error
     assert found.clean.error == pytest.approx(0.05)
-    assert found.constant == pytest.approx(0.46, abs=0.04)
+    assert 0.3 < found.constant < 0.5
     assert found.needed == ()
 
 
@@ -60,9 +60,8 @@ def test_a_goal_is_an_error_for_numbers() -> None:
 def test_everything_that_was_assumed_is_said() -> None:
     notes = "\n".join(made(unit=Unit.WORKER).notes())
     for words in (
-        "simulated: 20 campaigns", "per worker for a worker's 10 reports", "4 in 10 workers",
-        "wrong labels are equally likely", "truths are uniform over the labels",
-        "10 answers on average",
+        "simulated: 20 campaigns", "per worker for a worker's 10 reports", "right 50 to 80 %",
+        "between tasks", "10 answers on average",
     ):  # fmt: skip
         assert words in notes
 

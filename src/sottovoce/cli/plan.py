@@ -70,7 +70,7 @@ def plan(
     ] = None,
     pilot: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="Estimate ability from this table of raw answers."),
+        typer.Option(metavar="TABLE", help="Replay the tasks and raw answers of this table."),
     ] = None,
     gold: Annotated[
         str | None, options.gold_option("Known truths of the pilot: columns task and truth.")
@@ -124,9 +124,8 @@ def plan(
         tasks,
         workers,
         answers_per_worker,
-        seen.ability if seen else (ability or Ability.mixed).value,
+        seen or (ability or Ability.mixed).value,
         hide_participation,
-        seen.truths if seen else (),
     )
     goal = _goal(meant, target_accuracy, target_error)
     with console.progress_bar("trials") as progress:
@@ -143,7 +142,7 @@ def plan(
             cache=not fresh,
             progress=progress,
         )
-    notes = [*([seen.note] if seen else []), *made.notes()]
+    notes = made.notes()
     if html is not None:
         write_page(plan_title(made), blocks(made, notes), html, force=force)
     if json:

@@ -112,7 +112,7 @@ def forecasts(runner: Runner, cases: Sequence[TrialCase], trials: int) -> list[F
 
 def constant_error(scenario: Scenario, trials: int, seed: int) -> float:
     """The mean error of the best constant, which knows the truths."""
-    drawn = (scenario.draw_truths(seeds_of(seed, trial)[0]) for trial in range(trials))
+    drawn = (scenario.draw(seeds_of(seed, trial)[0])[1] for trial in range(trials))
     return float(np.mean([best_constant(truths).error for truths in drawn]))
 
 

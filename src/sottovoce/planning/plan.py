@@ -8,7 +8,7 @@ from typing import Any
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
-from sottovoce.model import Domain, Kind, Unit, UnitName
+from sottovoce.model import Domain, Unit, UnitName
 from sottovoce.model.display import SHOWN, Display, Displayed
 from sottovoce.planning.forecast import (
     Forecast,
@@ -58,8 +58,7 @@ class Plan(Displayed):
             f"its band in {100 * BAND:g} % of cases, if the assumptions hold",
             f"the guarantee is per {target.unit}{whole}, delta {target.delta:g}"
             + ("; participation is hidden too" if scenario.hide_participation else ""),
-            _crowd_words(scenario),
-            _truth_words(scenario),
+            scenario.crowd.sentence(scenario.domain),
             f"every worker answers {scenario.answers_per_worker:,} random tasks, so a task has "
             f"{scenario.answers_per_task:.3g} answers on average and some may have none",
             *filter(None, [scaled_words(scenario, scenario.smaller())]),
@@ -167,23 +166,6 @@ def _useless(one: Recommendation) -> str:
         f"at epsilon {_target(one).epsilon:g} truths would be no better than the best constant: "
         "plan more workers, more answers or a larger epsilon"
     )
-
-
-def _crowd_words(scenario: Scenario) -> str:
-    crowd, domain = scenario.crowd.sentence(scenario.domain.size), scenario.domain
-    errors = {
-        Kind.NUMERIC: "answers are clipped to the range",
-        Kind.ORDINAL: "a wrong label at distance d has weight 2^-d",
-        Kind.CATEGORICAL: "wrong labels are equally likely",
-    }
-    return f"{crowd}; {errors[domain.kind]}"
-
-
-def _truth_words(scenario: Scenario) -> str:
-    if scenario.truths:
-        return "truths are drawn from the pilot's gold"
-    over = "the range" if scenario.domain.is_numeric else "the labels"
-    return f"truths are uniform over {over}"
 
 
 def _row(domain: Domain, one: Recommendation) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, mechanism_of, sealed_of
 from sottovoce.model import Alphabet, Domain, Policy, UnitName
 from sottovoce.model.display import SHOWN, Display, Displayed
+from sottovoce.planning.crowds import Assumption, Crowd
 from sottovoce.planning.forecast import (
     Forecast,
     band_words,
@@ -20,7 +21,7 @@ from sottovoce.planning.forecast import (
     sealed_words,
 )
 from sottovoce.planning.pipelines import Pipeline, Ways, candidates, keeps, target_of
-from sottovoce.planning.scenario import Ability, Assumption, Scenario
+from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
 
 TRIALS = 20
@@ -73,7 +74,7 @@ def recommend(
     workers: int,
     tasks: int,
     *,
-    ability: Assumption | Ability = "mixed",
+    ability: Assumption | Crowd = "mixed",
     hide_participation: bool = False,
     ways: Ways = "any",
     trials: int = TRIALS,

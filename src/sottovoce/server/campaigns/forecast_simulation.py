@@ -135,7 +135,7 @@ def _band(forecast: Forecast, numeric: bool) -> tuple[float, float]:
 
 def _notes(question: Question, asked: Scenario, scenario: Scenario) -> tuple[str, ...]:
     """The assumptions and simplifications."""
-    notes = [f"{asked.crowd.sentence(question.domain.size).capitalize()}."]
+    notes = [f"{asked.crowd.sentence(question.domain).capitalize()}."]
     if question.target.hide_participation:
         notes.append("Every worker is assumed to answer all tasks it gets.")
     if scenario != asked:
