@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route
 
 __all__ = ["quick_forecasts"]
 
-CLEAN, CONSTANT = 0.93, 0.3
+CLEAN, CONSTANT, BUDGET = 0.93, 0.3, 50.0
 
 
 def quick_forecasts(page: Page) -> list[dict[str, Any]]:
@@ -49,6 +49,7 @@ def _forecast(question: dict[str, Any]) -> dict[str, Any]:
             "odds": None if sealed else _odds(epsilon, len(domain.get("labels", "ab"))),
             "warning": "This hides little." if epsilon >= 4 else None,
         },
+        "devices": _devices(epsilon, answers, question["workers"]),
         "policy": {},
         "in_browser": privacy.get("mechanism") != "two-layer",
         "simulated": True,
@@ -58,6 +59,17 @@ def _forecast(question: dict[str, Any]) -> dict[str, Any]:
 
 def _held(epsilon: float, answers: int) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": 0.0, "exact": True, "answers": answers}
+
+
+def _devices(epsilon: float, answers: int, workers: int) -> dict[str, Any]:
+    most = min(answers, int(BUDGET / epsilon))
+    return {
+        "budget": BUDGET,
+        "answered": most,
+        "most": most,
+        "workers": math.ceil(workers * answers / most) if most else None,
+        "warning": f"Devices stop after {most} tasks." if most < answers else None,
+    }
 
 
 def _odds(epsilon: float, labels: int) -> str:

@@ -107,7 +107,7 @@ def sealed_campaign(
     id = server.requester.create("Which bird?", rows, domain=domain, target=target, sealed=sealing)[
         "id"
     ]
-    server.requester.open(id)
+    server.requester.open(id, over_budget=True)
     [link] = server.requester.invite(id)
     return SealedCampaign(id, link, Policy.of_json(server.requester.campaign(id)["policy"]))
 

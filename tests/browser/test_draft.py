@@ -233,6 +233,30 @@ def test_pasted_lines_become_tasks_and_labels_are_moved_removed_and_pasted(
     assert labels == ["often", "never", "seldom"]
 
 
+def test_a_crowd_that_devices_afford_is_proposed_and_taken_over_with_one_click(
+    requester: Watched, server: RunningServer
+) -> None:
+    page = requester.page
+    _with_answers(page)
+    tasks = page.get_by_label("How many tasks does each worker get?")
+    tasks.fill("30")
+    expect(page.locator(".devices")).to_contain_text("Devices stop after 25 tasks.")
+    axe(page)
+    _continue(page)
+    expect(page.locator(".devices")).to_contain_text("stops after 25 of its 30 tasks")
+    expect(page.get_by_role("button", name="Open anyway")).to_be_visible()
+    page.get_by_role("button", name="48 workers × 25 tasks each").click()
+    expect(page.locator(".devices")).to_have_count(0)
+    expect(page.get_by_role("button", name="Open the campaign")).to_be_visible()
+    assert server.requester.campaigns()[0]["block"] == 25
+    page.get_by_role("button", name="Back").click()
+    expect(tasks).to_have_value("25")
+    tasks.fill("30")
+    page.get_by_role("button", name="48 workers × 25 tasks each").click()
+    expect(tasks).to_have_value("25")
+    expect(page.locator(".devices")).to_have_count(0)
+
+
 @pytest.mark.slow
 def test_the_slider_asks_for_the_stop_in_sight_first_and_then_its_neighbours(
     open_page: OpenPage, server: RunningServer

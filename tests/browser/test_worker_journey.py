@@ -202,6 +202,18 @@ def test_a_number_outside_the_range_is_shown_next_to_the_field(
     expect(page.locator(".answers strong")).to_have_text("-1.5 °C")
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_worker_is_told_that_many_answers_hide_little_about_it(
+    server: RunningServer, open_page: OpenPage, language: str
+) -> None:
+    _, link = server.campaign(tasks=30, epsilon=2.0)
+    page = open_page(locale="ja-JP" if language == "ja" else "en-GB").page
+    AtPage(page, language).open(link)
+    told = {"en": "All 25 answers together hide little about you as a whole.", "ja": "25件の回答"}
+    expect(page.locator(".promise .notice.bad")).to_contain_text(told[language])
+    expect(page.locator("main > .card").last).to_contain_text("100%")
+
+
 def test_one_of_many_labels_is_found_by_its_letters(
     server: RunningServer, open_page: OpenPage
 ) -> None:

@@ -134,7 +134,7 @@ def test_a_large_delta_is_said_to_hide_little(call: Run) -> None:
         "guarantee", "--mechanism", "randomized-response", "--epsilon", "1", "--delta", "0.1",
         "--label-count", "2",
     )  # fmt: skip
-    assert "with probability up to 0.1 reports may reveal everything" in done.stdout
+    assert "with probability up to 0.1 reports may reveal all" in done.stdout
 
 
 def test_a_sample_is_not_said_to_be_all_answers(call: Run) -> None:

@@ -94,7 +94,7 @@ def seated(forker: Forker, folder: Path, *, minimum: int = 10) -> Iterator[Commi
             sealed=Sealing(cards, minimum=minimum),
         )
         made.campaign = view["id"]
-        requester.open(made.campaign)
+        requester.open(made.campaign, over_budget=True)
         made.links = [each["link"] for each in requester.keyholder_links(made.campaign)]
         try:
             yield made

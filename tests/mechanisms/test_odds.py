@@ -7,9 +7,9 @@ import math
 import pytest
 
 from sottovoce.cli.console import hundred
-from sottovoce.mechanisms.odds import weakness_warning
+from sottovoce.mechanisms.odds import opened_odds, weakness_warnings
 from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
-from sottovoce.model import Domain, Unit
+from sottovoce.model import Domain, Guarantee, Unit
 
 LABELS = Domain.categorical("abc")
 NUMBERS = Domain.numeric(0, 10, 0.1)
@@ -56,8 +56,8 @@ def sentence(name: str, domain: Domain, target: Target) -> str:
             "threshold",
             NUMBERS,
             Target(1.0),
-            "Of 100 workers 73 report correctly on which side of a threshold their answer is, and "
-            "27 do not.",
+            "Of 100 workers whose answer is on the same side of a random threshold, 73 send that "
+            "side and 27 do not.",
         ),
         (
             "randomized-response",
@@ -82,11 +82,11 @@ def test_a_little_noise_is_not_called_none() -> None:
 @pytest.mark.parametrize("name", ["laplace", "piecewise", "random-variance-gaussian"])
 def test_numbers_are_near_or_far(name: str) -> None:
     said = sentence(name, NUMBERS, Target(3.0, delta=1e-5))
-    assert said.endswith("send a number that differs by at most a tenth of the range.")
+    assert "send a number close to it (within a tenth of the range) and" in said
 
 
 def test_duchi_says_which_end() -> None:
-    assert "which end of the range" in sentence("duchi", NUMBERS, Target(1.0))
+    assert "at the same end of the range" in sentence("duchi", NUMBERS, Target(1.0))
 
 
 def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
@@ -97,8 +97,19 @@ def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
     ("epsilon", "word"), [(3.99, None), (4.0, "hides little"), (math.inf, "no finite epsilon")]
 )
 def test_a_large_epsilon_is_called_what_it_is(epsilon: float, word: str | None) -> None:
-    said = weakness_warning(epsilon)
-    assert said is None if word is None else said is not None and word in said
+    said = weakness_warnings(Guarantee(Unit.ANSWER, 1, epsilon), Guarantee(Unit.WORKER, 1, epsilon))
+    assert (not said) if word is None else word in said[0]
+
+
+@pytest.mark.parametrize(("epsilon", "answers", "said"), [(10, 5, 0), (10.1, 5, 1), (10.1, 1, 0)])
+def test_a_large_total_hides_little_about_a_worker(epsilon: float, answers: int, said: int) -> None:
+    held = (Guarantee(Unit.ANSWER, answers, 1.0), Guarantee(Unit.WORKER, answers, epsilon))
+    assert len(weakness_warnings(*held)) == said
+
+
+def test_opened_totals_have_the_odds_of_a_guess() -> None:
+    assert "right at most 74 times of 100" in opened_odds(Guarantee(Unit.ANSWER, 1, 1.0))
+    assert "nearly always right" in opened_odds(Guarantee(Unit.ANSWER, 1, 9.0))
 
 
 @pytest.mark.parametrize("filled", [0, 1, 58, 100])

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import minimize_scalar
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.model import FloatArray
 from sottovoce.privacy.concentrated_privacy import (
-    concentrated_delta,
+    MARGIN,
     concentrated_epsilon,
     largest_rho,
     summed_rho,
@@ -22,6 +23,27 @@ from sottovoce.privacy.concentrated_privacy import (
 
 rhos = st.floats(1e-6, 20)
 deltas = st.floats(1e-12, 0.1)
+
+
+def concentrated_delta(rho: float, epsilon: float) -> float:
+    """The δ at ε of a ρ-zCDP mechanism: the inverse on the same curve.
+
+    The least over all orders α > 1 of
+
+    exp((α - 1)(ρ α - ε)) (1 - 1/α)^α / (α - 1)
+    """
+    if rho == 0:
+        return 0.0
+
+    def bound(log_excess: float) -> float:
+        excess = math.exp(log_excess)
+        power = excess * (rho * (1 + excess) - epsilon)
+        return power - (1 + excess) * math.log1p(1 / excess) - log_excess
+
+    # The best order is near that of the Gaussian, 1/2 + ε / 2ρ.
+    near = math.log(max(epsilon / (2 * rho) - 0.5, 1e-6))
+    found = minimize_scalar(bound, bounds=(near - 5, near + 5), method="bounded")
+    return min(math.exp(min(float(found.fun), 0.0)) * (1 + MARGIN), 1.0)
 
 
 def summed_law(variance: int, shares: int) -> FloatArray:

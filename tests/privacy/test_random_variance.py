@@ -15,7 +15,6 @@ from sottovoce.privacy.random_variance import (
     delta_limit,
     delta_published,
     delta_single,
-    epsilon_limit,
     epsilon_single,
     log_bessel,
     rate_for,
@@ -24,6 +23,12 @@ from sottovoce.privacy.random_variance import (
 
 epsilons = st.floats(1e-4, 30.0)
 deltas = st.floats(1e-9, 0.99)
+
+
+def epsilon_limit(delta: float, rate: float, distance: float) -> float:
+    """The smallest ε at δ > 0 on the same curve: λD²/(2L) - L with L = -ln(1 - δ), not below 0."""
+    loss = -math.log1p(-delta)
+    return max(rate * distance**2 / (2 * loss) - loss, 0.0)
 
 
 @pytest.mark.parametrize(

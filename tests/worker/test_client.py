@@ -33,8 +33,9 @@ from sottovoce.errors import (
 )
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, State, Submission, Terms, Unit
+from sottovoce.model.budget import DEFAULT_BUDGET
 from sottovoce.worker import Answer, Budget
-from sottovoce.worker.client import DEFAULT_BUDGET, Client
+from sottovoce.worker.client import Client
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
 
 HIDING = make_policy(

@@ -213,10 +213,7 @@ def _say_promise(policy: Policy) -> None:
     console.say(f"Guarantee, computed by each worker's software from policy {policy.hash[:12]}:")
     for sentence in guarantee_words(policy, ANSWERS):
         console.say(f"  {sentence}")
-    console.say(
-        f"  One answer stays deniable. All {ANSWERS} answers of a worker together protect the "
-        "worker only\n  weakly: ask each worker for less, or choose a smaller epsilon."
-    )
+    console.say("  To hide more, ask each worker for fewer answers, or choose a smaller epsilon.")
 
 
 def _check_export(requester: Requester, campaign: str, place: Path, result: Result) -> None:

@@ -13,18 +13,16 @@ import sottovoce
 from sottovoce.cli import console, options
 from sottovoce.cli.policy_options import PolicyRequest, domain_from
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.odds import weakness_warning
+from sottovoce.mechanisms.odds import opened_odds, weakness_warnings
 from sottovoce.mechanisms.policies import release_of, sealed_of, weakest_guarantee
 from sottovoce.mechanisms.sampling import sample_of, unsampled_document
-from sottovoce.model import Claim, Policy
+from sottovoce.model import Claim, Guarantee, Policy
 from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.model.guarantee import rounded_up
 from sottovoce.seams import Release
 
 SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 """Epsilons at which delta is shown, in addition to the one asked for or claimed."""
-
-SEALED_WARNING = "This hides little: opened sums have hardly any noise at this epsilon and delta."
 
 SMALLEST = 1e-12
 """A smaller delta gets no row."""
@@ -174,10 +172,10 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
     lines.append(
         f"guarantee for up to {most:,} answer{'s'[: most > 1]} per worker: {held[0]}, {held[1]}"
     )
-    odds, warning = mechanism.odds(), weakness_warning(held[0].epsilon, delta)
+    odds = mechanism.odds()
     if promise:
         lines += limit_lines(promise.epsilon, held[promise.unit is PrivacyUnit.WORKER].epsilon)
-    return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
+    return [*lines, *([odds.sentence] if odds else []), *weakness_warnings(held[0], held[1])]
 
 
 def limit_lines(asked: float, held: float) -> list[str]:
@@ -212,16 +210,21 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
     if others:
         console.say("Also true, with a failure probability delta:")
         console.print_table(HEADER, others)
-    part = content["per_answer"]
-    at = part.get("at_delta", part)
-    epsilon = math.inf if at["epsilon"] is None else at["epsilon"]
-    warning = weakness_warning(epsilon, at.get("delta", 0.0))
-    for line in _sealed_lines(content) if policy.sealed else _odds_lines(policy):
+    held = [_held(content, unit) for unit in PrivacyUnit]
+    for line in _sealed_lines(content, held[0]) if policy.sealed else _odds_lines(policy):
         console.say(line)
-    if warning:
-        console.say(SEALED_WARNING if policy.sealed else warning)
+    for warning in weakness_warnings(held[0], held[1], sealed=policy.sealed):
+        console.say(warning)
     for assumption in content["per_answer"]["assumptions"]:
         console.say(f"Assumes: {assumption}.")
+
+
+def _held(content: dict[str, Any], unit: PrivacyUnit) -> Guarantee:
+    """The guarantee of one unit in the command's output."""
+    part = content[f"per_{unit}"]
+    at = part.get("at_delta", part)
+    epsilon = math.inf if at["epsilon"] is None else at["epsilon"]
+    return Guarantee(unit, content["answers"], epsilon, at.get("delta", 0.0))
 
 
 def _rows(content: dict[str, Any]) -> tuple[list[list[str]], list[list[str]]]:
@@ -248,10 +251,11 @@ def _odds_lines(policy: Policy) -> list[str]:
     return [] if odds is None else [odds.sentence, console.hundred(odds.of_100)]
 
 
-def _sealed_lines(content: dict[str, Any]) -> list[str]:
-    """The noise of opened sums, and the keyholders by fingerprint."""
+def _sealed_lines(content: dict[str, Any], held: Guarantee) -> list[str]:
+    """The noise of opened sums, the odds of a guess, and the keyholders by fingerprint."""
     deviations = " and ".join(f"{sd:.3g}" for sd in dict.fromkeys(content["deviations"]))
     lines = [f"Nothing is perturbed; opened sums have noise of standard deviation {deviations}."]
+    lines.append(opened_odds(held))
     lines += [
         f"Keyholder {one['seat']}: {one['name']}, fingerprint {one['fingerprint']}"
         for one in content["keyholders"]
@@ -273,6 +277,4 @@ def _finite(epsilon: float) -> float | None:
 
 
 def _number(epsilon: float | None) -> str:
-    if epsilon is None:
-        return "none"
-    return rounded_up(epsilon, 5) if epsilon < 1e5 else f"{math.ceil(epsilon):,}"
+    return "none" if epsilon is None else rounded_up(epsilon, 5)

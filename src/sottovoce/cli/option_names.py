@@ -7,7 +7,8 @@ import re
 KEYWORDS = frozenset({
     "allow_http", "bad_rows", "checkpoint", "clip", "columns", "domain", "engine", "force",
     "format", "gold_columns", "hide_participation", "known", "known_columns", "labels", "master",
-    "max_rounds", "memory", "method", "policy", "range", "repeats", "sample", "seed", "unit",
+    "max_rounds", "memory", "method", "over_budget", "policy", "range", "repeats", "sample", "seed",
+    "unit",
 })  # fmt: skip
 """Keywords of the library that are options of commands, under the same name."""
 

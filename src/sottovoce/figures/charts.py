@@ -131,7 +131,7 @@ def _weaker(found: Tradeoff) -> list[str]:
         rows = [row for row in found.rows if row.name == name]
         held = [row.true_epsilon for row in rows]
         if rows[0].pair.published:
-            ends = sorted({rounded_up(end, 4) for end in (min(held), max(held))}, key=float)
+            ends = dict.fromkeys(rounded_up(end, 4) for end in (min(held), max(held)))
             said.append(f"{name} truly keeps epsilon {' to '.join(ends)}, not the one shown.")
         elif any(row.delta > ours.delta for row in rows for ours in found.recommended.values()):
             said.append(f"{name} keeps it with delta {rows[0].delta:g} only.")

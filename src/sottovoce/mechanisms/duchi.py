@@ -88,7 +88,7 @@ class Duchi:
     listing: ClassVar[Listing | None] = Listing(
         5,
         "Two ends: which end of the range it is nearer to",
-        counts="out of 100 workers, the number who report the true side",
+        counts="how many of 100 workers send the true end",
     )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True
@@ -161,7 +161,7 @@ class Duchi:
         return plain_numbers(reports, self.unbiased(cells.code), domain)
 
     def odds(self) -> Odds:
-        return side_odds(self, "which end of the range their answer is at, if it is at an end")
+        return side_odds(self, "whose answer is at the same end of the range", "end")
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)

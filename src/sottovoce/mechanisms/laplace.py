@@ -104,7 +104,7 @@ class Laplace:
     listing: ClassVar[Listing | None] = Listing(
         4,
         "Laplace noise: the number plus or minus some noise",
-        counts="out of 100 workers, the number who send a value near their own",
+        counts="how many of 100 workers send a number close to their answer",
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = True

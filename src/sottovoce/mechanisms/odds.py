@@ -12,10 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.model import FloatArray, Odds
+from sottovoce.model import FloatArray, Guarantee, Odds
 
 LITTLE = 4.0
 """From this epsilon per answer on, little is hidden: of 100 answers of four labels 95 are sent."""
+
+LITTLE_IN_TOTAL = 10.0
+"""Above this epsilon per worker, little is hidden about a worker as a whole."""
 
 LARGE = 0.001
 """From this delta on, a warning explains the delta."""
@@ -29,15 +32,37 @@ class Likely(Protocol):
         ...
 
 
-def weakness_warning(epsilon: float, delta: float = 0.0) -> str | None:
-    """A warning if a guarantee per answer hides little or nothing; otherwise None."""
-    if math.isinf(epsilon):
-        return "This hides nothing: no finite epsilon holds at this delta."
-    if delta >= LARGE:
-        return f"This hides little: with probability up to {delta:g} reports may reveal everything."
-    if epsilon >= LITTLE:
-        return "This hides little: some reports nearly reveal the answer."
-    return None
+def weakness_warnings(
+    per_answer: Guarantee, per_worker: Guarantee, *, sealed: bool = False, whom: str = "a worker"
+) -> list[str]:
+    """Warnings if little is hidden of one answer, or about the worker by all answers together.
+
+    >>> weakness_warnings(Guarantee("answer", 20, 2.0), Guarantee("worker", 20, 40.0), whom="you")
+    ['All 20 answers together hide little about you as a whole: epsilon 40 per worker.']
+    """
+    seen, delta = "opened totals" if sealed else "reports", per_answer.delta
+    count, said = per_worker.answers, []
+    if math.isinf(per_answer.epsilon):
+        said.append("This hides nothing: no finite epsilon holds at this delta.")
+    elif delta >= LARGE:
+        said.append(f"This hides little: with probability up to {delta:g} {seen} may reveal all.")
+    elif per_answer.epsilon >= LITTLE:
+        said.append(f"This hides little: some {seen} nearly reveal the answer.")
+    if count > 1 and per_worker.epsilon > LITTLE_IN_TOTAL:
+        said.append(
+            f"All {count:,} answers together hide little about {whom} as a whole: {per_worker}."
+        )
+    return said
+
+
+def opened_odds(held: Guarantee, whom: str = "a worker") -> str:
+    """The odds of a guess at a sealed answer, from the opened totals."""
+    right = math.ceil(100 * held.guesses_right - 1e-9)
+    often = f"right at most {right} times of 100" if right < 100 else "nearly always right"
+    return (
+        f"Suppose someone knows all other answers, and that {whom} gave one of two answers. With "
+        f"the opened totals their guess is {often}; without them it is right 50 times."
+    )
 
 
 def label_odds(mechanism: Likely, labels: int, *, null: bool = False) -> Odds:
@@ -64,16 +89,17 @@ def point_odds(mechanism: Likely, steps: int, beyond: int | None = None) -> Odds
     close = round(100 * min(1.0, likely))
     return Odds(
         close,
-        f"Of 100 workers with an answer in the middle of the range {close} send a number that "
-        "differs by at most a tenth of the range.",
+        f"Of 100 workers with the same answer in the middle of the range, {shares(close)[0]} send "
+        "a number close to it (within a tenth of the range) and "
+        f"{shares(close)[1]} send one farther away.",
     )
 
 
-def side_odds(mechanism: Likely, question: str) -> Odds:
+def side_odds(mechanism: Likely, whose: str, side: str) -> Odds:
     """The odds that a question with two sides is answered correctly."""
     true = _percent(mechanism.log_likelihood(0, 0))
     yes, no = shares(true)
-    return Odds(true, f"Of 100 workers {yes} report correctly {question}, and {no} do not.")
+    return Odds(true, f"Of 100 workers {whose}, {yes} send that {side} and {no} do not.")
 
 
 def shares(of_100: int) -> tuple[str, str]:

@@ -102,7 +102,7 @@ class Piecewise:
     listing: ClassVar[Listing | None] = Listing(
         3,
         "Piecewise: mostly a number near the true one",
-        counts="out of 100 workers, the number who send a value near their own",
+        counts="how many of 100 workers send a number close to their answer",
     )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True

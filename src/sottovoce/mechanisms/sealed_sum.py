@@ -122,7 +122,7 @@ class SealedSum:
     listing: ClassVar[Listing | None] = Listing(
         10,
         "Sealed sums: keyholders open one total, with noise in it",
-        counts="out of 100 guesses at an answer, the most that are right",
+        counts="of 100 guesses between two answers, the most that are right",
         most_labels=MOST_LABELS,
     )
     in_browser: ClassVar[bool] = True

@@ -107,7 +107,7 @@ class SubsetSelection:
     listing: ClassVar[Listing | None] = Listing(
         7,
         "Subset selection: a set that may contain the true answer",
-        counts="out of 100 workers, the number who send a set that contains their answer",
+        counts="how many of 100 workers send a set that contains their answer",
         fewest_symbols=3,
         most_labels=MOST_LABELS,
     )

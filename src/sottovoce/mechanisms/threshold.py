@@ -223,7 +223,7 @@ class Threshold:
     listing: ClassVar[Listing | None] = Listing(
         6,
         "Threshold: above or below a random mark",
-        counts="out of 100 workers, the number who report the true side",
+        counts="how many of 100 workers send the true side",
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
@@ -365,7 +365,7 @@ class Threshold:
         return plain_numbers(reports, self.unbiased(cells.code, self.thresholds(cells)), domain)
 
     def odds(self) -> Odds:
-        return side_odds(self, "on which side of a threshold their answer is")
+        return side_odds(self, "whose answer is on the same side of a random threshold", "side")
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)

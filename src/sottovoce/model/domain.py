@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -109,6 +109,13 @@ class Domain:
         if are_numbers(self.labels):
             return np.array([float(label) for label in self.labels])
         return np.arange(self.size, dtype=np.float64)
+
+    def as_json(self) -> dict[str, Any]:
+        """The domain in requests and replies of the service, with numbers as numbers."""
+        if not self.is_numeric:
+            return {"kind": str(self.kind), "labels": list(self.labels)}
+        step = {} if self.step is None else {"step": self.step}
+        return {"kind": str(self.kind), "low": self.low, "high": self.high, **step}
 
     def __str__(self) -> str:
         if self.is_numeric:

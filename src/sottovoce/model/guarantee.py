@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from numbers import Integral, Real
 from typing import Literal, NoReturn, TypeAlias
@@ -35,14 +35,26 @@ UnitName: TypeAlias = Unit | Literal["answer", "worker"]
 def rounded_up(number: float, digits: int) -> str:
     """A bound with few digits, rounded up so that it stays a bound; rounding errors are ignored.
 
-    >>> rounded_up(4.60512, 4), rounded_up(20.000000000000004, 4)
-    ('4.606', '20')
+    >>> rounded_up(4.60512, 4), rounded_up(20.000000000000004, 4), rounded_up(123456.5, 4)
+    ('4.606', '20', '123,457')
     """
+    if 10**digits <= number < math.inf:
+        return f"{math.ceil(number * (1 - 1e-12)):,}"
     text = f"{number:.{digits}g}"
     if math.isfinite(number) and number > float(text) * (1 + 1e-9):
         up = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(number))
         return f"{float(up):.{digits}g}"
     return text
+
+
+def rounded_down(number: float, digits: int) -> str:
+    """The largest number with few digits that is not above this one.
+
+    >>> rounded_down(0.1666666, 3), rounded_down(0.5, 3)
+    ('0.166', '0.5')
+    """
+    down = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(number))
+    return f"{float(down):.{digits}g}"
 
 
 def check_number(field: str, value: object) -> None:

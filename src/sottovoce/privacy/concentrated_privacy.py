@@ -78,27 +78,6 @@ def concentrated_epsilon(rho: float, delta: float) -> float:
     return max(_least(bound, rho, delta), 0.0) + MARGIN
 
 
-def concentrated_delta(rho: float, epsilon: float) -> float:
-    """The δ at ε of a ρ-zCDP mechanism: the inverse on the same curve.
-
-    The least over all orders α > 1 of
-
-    exp((α - 1)(ρ α - ε)) (1 - 1/α)^α / (α - 1)
-    """
-    if rho == 0:
-        return 0.0
-
-    def bound(log_excess: float) -> float:
-        excess = math.exp(log_excess)
-        power = excess * (rho * (1 + excess) - epsilon)
-        return power - (1 + excess) * math.log1p(1 / excess) - log_excess
-
-    # The best order is near that of the Gaussian, 1/2 + ε / 2ρ.
-    near = math.log(max(epsilon / (2 * rho) - 0.5, 1e-6))
-    found = minimize_scalar(bound, bounds=(near - 5, near + 5), method="bounded")
-    return min(math.exp(min(float(found.fun), 0.0)) * (1 + MARGIN), 1.0)
-
-
 @lru_cache(maxsize=64)
 def largest_rho(epsilon: float, delta: float) -> float:
     """The largest ρ that keeps (ε, δ); 0 if none does.

@@ -40,12 +40,6 @@ def delta_limit(epsilon: float, rate: float, distance: float) -> float:
     return -math.expm1(-square / (epsilon + math.sqrt(epsilon**2 + square)) / 2)
 
 
-def epsilon_limit(delta: float, rate: float, distance: float) -> float:
-    """The smallest ε at δ > 0 on the same curve: λD²/(2L) - L with L = -ln(1 - δ), not below 0."""
-    loss = -math.log1p(-delta)
-    return max(rate * distance**2 / (2 * loss) - loss, 0.0)
-
-
 def rate_for(epsilon: float, delta: float, distance: float) -> float:
     """The rate at which `delta_limit` is δ: 2 L (ε + L) / D² with L = -ln(1 - δ).
 

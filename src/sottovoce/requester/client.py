@@ -161,9 +161,13 @@ class Requester:
         }
         return cast(ForecastView, self._connection.post("/forecasts", asked))
 
-    def open(self, campaign: str) -> CampaignView:
-        """Open a campaign: it accepts reports, and its terms and tasks are fixed."""
-        return cast(CampaignView, self._connection.post(_path(campaign, "open")))
+    def open(self, campaign: str, *, over_budget: bool = False) -> CampaignView:
+        """Open a campaign: it accepts reports, and its terms and tasks are fixed.
+
+        One that all devices refuse at their default budget is refused, unless `over_budget`.
+        """
+        path = _path(campaign, "open") + "?over_budget=true" * over_budget
+        return cast(CampaignView, self._connection.post(path))
 
     def close(self, campaign: str) -> CampaignView:
         """Close a campaign. It cannot be opened again."""

@@ -143,16 +143,9 @@ def calibration_document(
 ) -> dict[str, Any]:
     """The target of a policy's calibration, as JSON."""
     return {
-        "domain": _domain_document(domain),
+        "domain": domain.as_json(),
         "privacy": _privacy_document(target, mechanism, parameters),
     }
-
-
-def _domain_document(domain: Domain) -> dict[str, Any]:
-    if not domain.is_numeric:
-        return {"kind": str(domain.kind), "labels": list(domain.labels)}
-    step = {} if domain.step is None else {"step": domain.step}
-    return {"kind": str(domain.kind), "low": domain.low, "high": domain.high, **step}
 
 
 def _privacy_document(

@@ -28,6 +28,19 @@ class GuaranteeView(TypedDict):
     warning: str | None
 
 
+class DevicesView(TypedDict):
+    """How many of its tasks a device answers within its default `budget` (epsilon per worker).
+
+    With `most` tasks it would answer all; `workers` of them send as many reports as planned.
+    """
+
+    budget: float | None
+    answered: int
+    most: int
+    workers: int | None
+    warning: str | None
+
+
 class CampaignView(TypedDict):
     """A campaign. `answers` is the most answers of a worker, `block` the tasks a worker gets.
 
@@ -44,6 +57,7 @@ class CampaignView(TypedDict):
     policy: dict[str, Any]
     policy_hash: str
     guarantee: GuaranteeView
+    devices: DevicesView | None
     answers: int
     block: int
     tasks: int
@@ -245,6 +259,7 @@ class ForecastView(TypedDict):
     constant: float
     mechanism: str
     guarantee: GuaranteeView
+    devices: DevicesView
     policy: dict[str, Any]
     in_browser: bool
     simulated: Literal[True]

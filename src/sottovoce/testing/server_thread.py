@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from sottovoce.errors import NotInstalled, SottovoceError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Result
+from sottovoce.model.budget import Budget
 from sottovoce.requester.client import Requester
 from sottovoce.testing.server_process import PATIENCE, settled_result, wait_until
-from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import Client
 
 try:

@@ -17,9 +17,9 @@ from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client.connection import Connection
 from sottovoce.model import Cells, Label, Policy, State, Unit
+from sottovoce.model.budget import DEFAULT_BUDGET, Amount, Budget
 from sottovoce.randomness import SystemRandomness
 from sottovoce.worker.answers import Answer, checked_cells, draw, spending_for
-from sottovoce.worker.budget import Amount, Budget
 from sottovoce.worker.delivery import Receipt, booked, delivered
 from sottovoce.worker.enrolment import Enrolment, WorkerLink, held
 from sottovoce.worker.ledger import Ledger, Spending
@@ -31,9 +31,6 @@ from sottovoce.worker.submission_preview import Preview, previewed
 if TYPE_CHECKING:
     from sottovoce.api.infer_opened import OwnWeight
 
-
-DEFAULT_BUDGET = Budget(worker_epsilon=50)
-"""The default privacy budget of a worker over all campaigns."""
 
 LEDGER = "ledger.jsonl"
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)

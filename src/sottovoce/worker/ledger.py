@@ -18,8 +18,8 @@ from typing import Any, Self
 from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
 from sottovoce.files.hash_chained_log import ORIGIN, LockedLog, chained, locked, verified
 from sottovoce.model import Guarantee, Unit, UnitName
+from sottovoce.model.budget import Amount, Budget
 from sottovoce.model.canonical_json import canonical_bytes
-from sottovoce.worker.budget import Amount, Budget
 
 FORMAT = "sottovoce-ledger/1"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from sottovoce.errors import Unreachable, UsageError
-from sottovoce.mechanisms.odds import weakness_warning
+from sottovoce.mechanisms.odds import weakness_warnings
 from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guarantee
 from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.mechanisms.sealed_sum import SealedSum
@@ -132,8 +132,9 @@ class Offer:
     @property
     def warnings(self) -> Sequence[str]:
         """Warnings if little is hidden."""
-        held = self.per_answer
-        return [said for said in (weakness_warning(held.epsilon, held.delta),) if said]
+        return weakness_warnings(
+            self.per_answer, self.per_worker, sealed=self.policy.sealed, whom="you"
+        )
 
     def _guarantee(self, unit: Unit) -> Guarantee:
         promise = self.policy.promise

@@ -10,7 +10,7 @@ from sottovoce.mechanisms.codes import report_domain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.model import Alphabet, Domain, Guarantee, Policy, Submission, Unit
-from sottovoce.worker.budget import Amount
+from sottovoce.model.budget import Amount
 from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.sealed_answers import contribution_bytes, sealed_sum_of
 

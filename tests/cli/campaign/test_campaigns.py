@@ -117,6 +117,21 @@ def test_a_promise_that_hides_little_is_called_so(campaign: Run, tasks: Path) ->
     done = campaign("create", "tasks.csv", *TREES, "--epsilon", "6")
     assert "epsilon 6 per answer, epsilon 150 per worker" in done.stderr
     assert "This hides little" in done.stderr
+    assert "All 25 answers together hide little about a worker as a whole" in done.stderr
+
+
+def test_creating_says_what_devices_afford_and_proposes_a_crowd(campaign: Run, tasks: Path) -> None:
+    done = campaign("create", "tasks.csv", *TREES, "--epsilon", "10", "--quota", "8")
+    assert "Each worker's device stops after 5 of its 25 tasks" in done.stderr
+    assert "Proposal: 40 workers x 5 tasks each." in done.stderr
+
+
+def test_what_every_device_refuses_is_not_opened_by_accident(campaign: Run, tasks: Path) -> None:
+    hidden = ("create", "tasks.csv", *TREES, "--epsilon", "10", "--hide-participation", "--open")
+    done = campaign(*hidden)
+    assert done.returncode != 0
+    assert "open it with --over-budget" in done.stderr
+    assert "is open" in campaign("open", done.stdout.strip(), "--over-budget").stderr
 
 
 def test_every_option_of_create_reaches_the_server(campaign: Run, tasks: Path) -> None:

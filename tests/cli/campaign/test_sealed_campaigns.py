@@ -45,7 +45,7 @@ def _put(server: RunningServer, id: str, invite: str, sent: Sent) -> int:
 def test_a_sealed_campaign_by_its_commands(
     campaign: Run, server: RunningServer, tmp_path: Path
 ) -> None:
-    made = campaign(*ASKED, *SEALED, "--minimum", "3", "--open")
+    made = campaign(*ASKED, *SEALED, "--minimum", "3", "--open", "--over-budget")
     id = made.stdout.strip()
     assert f"sottovoce campaign keyholders {id}" in made.stderr
     links = json.loads(campaign("keyholders", id, "--json").stdout)["links"]

@@ -16,8 +16,8 @@ from tests.service.forked_processes import Forker
 from sottovoce.live.commands.member import worker_lines
 from sottovoce.live.worker import LiveWorker
 from sottovoce.model import Keyholder, Unit
+from sottovoce.model.budget import DEFAULT_BUDGET
 from sottovoce.testing import RunningServer, running_server
-from sottovoce.worker.client import DEFAULT_BUDGET
 from sottovoce.worker.ledger import Ledger
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select
-from tests.server.drafts import TODAY, Calendar, draft, running, terms
+from tests.server.drafts import LABELS, TODAY, Calendar, draft, running, terms
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.model import State
+from sottovoce.mechanisms.policies import Target
+from sottovoce.model import State, Task
 from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.guarantees import calibrated_policy
 from sottovoce.server.campaigns.invites import InviteKind, invite
 from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
@@ -74,6 +77,16 @@ def test_without_tasks_it_does_not_open(service: Service) -> None:
         open_campaign(service, made.id)
     assert (refused.value.reason, refused.value.field) == (Reason.MALFORMED, "tasks")
     assert find_campaign(service, made.id).state is State.DRAFT
+
+
+def test_a_campaign_that_every_device_refuses_opens_over_budget_only(service: Service) -> None:
+    target = Target(20.0, answers=5, hide_participation=True)
+    asked = replace(terms(), policy=calibrated_policy(LABELS, target))
+    made = create_draft(service, asked, [Task(f"t{i}", "Which tree?") for i in range(5)])
+    with pytest.raises(Refused, match="at most 2 tasks") as refused:
+        open_campaign(service, made.id)
+    assert (refused.value.reason, refused.value.field) == (Reason.MALFORMED, "privacy")
+    assert open_campaign(service, made.id, over_budget=True).state is State.OPEN
 
 
 @pytest.mark.parametrize("days", [-30, -1, 0])

@@ -69,7 +69,7 @@ def opened(
     """An open sealed campaign and an invite to it."""
     terms = Terms("Leaves", "Is it an oak?", policy)
     id = create_draft(service, terms, [Task(name, f"{name}?") for name in tasks]).id
-    open_campaign(service, id)
+    open_campaign(service, id, over_budget=True)
     (link,) = invite(service, id, InviteKind.OPEN, public_url="http://x")
     return id, link.partition("#")[2]
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from sottovoce.model.budget import DEFAULT_BUDGET
 from sottovoce.server.web.worker_page import STATIC, worker_files
 
 EXPORT = re.compile(r"^export const (\w+) =\s*(?:\(([^)]*)\) =>)?", re.M)
@@ -33,6 +34,11 @@ def test_every_text_is_said_somewhere_and_none_is_missing() -> None:
         for word in USED.findall((STATIC / name).read_text("utf-8"))
     }
     assert said == {name for name, _ in EXPORT.findall(_text("english.js"))}
+
+
+def test_the_page_has_the_default_budget_of_a_device() -> None:
+    found = re.findall(r"FIRST_LIMIT = (\d+);", _text("storage.js"))
+    assert [float(limit) for limit in found] == [DEFAULT_BUDGET.worker_epsilon]
 
 
 def test_no_text_is_left_in_the_other_language() -> None:

@@ -27,6 +27,15 @@ CampaignArgument = Annotated[
     ),
 ]
 
+OverBudgetOption = Annotated[
+    bool,
+    typer.Option(
+        "--over-budget",
+        help="Open it even if devices refuse it at their default budget: your workers have raised "
+        "theirs.",
+    ),
+]
+
 ServerOption = Annotated[
     str | None,
     typer.Option(

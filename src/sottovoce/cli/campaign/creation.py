@@ -9,8 +9,8 @@ import typer
 
 import sottovoce
 from sottovoce.cli import console, options
-from sottovoce.cli.campaign.connection import asked_day, connected
-from sottovoce.cli.campaign.description import guarantee_lines
+from sottovoce.cli.campaign.connection import OverBudgetOption, asked_day, connected
+from sottovoce.cli.campaign.description import devices_lines, guarantee_lines
 from sottovoce.cli.campaign.keyholders import (
     ColludingOption,
     KeyholderOption,
@@ -98,6 +98,7 @@ def create(
     open_now: Annotated[
         bool, typer.Option("--open", help="Open it immediately; this cannot be undone.")
     ] = False,
+    over_budget: OverBudgetOption = False,
     json: options.JsonOption = False,
 ) -> None:
     """Create a campaign from TASKS: its question, possible answers and guarantee.
@@ -154,8 +155,10 @@ def create(
         made = requester.create(question, listed, **terms)
         if not json:
             console.say(made["id"])  # before opening, which may fail: the campaign exists
+            for line in devices_lines(made):
+                console.note(line)
         if open_now:
-            made = requester.open(made["id"])
+            made = requester.open(made["id"], over_budget=over_budget)
     if json:
         console.print_json(made)
         return

@@ -20,6 +20,15 @@ def guarantee_lines(campaign: CampaignView) -> list[str]:
     return [*lines, *(words for words in (promised["odds"], promised["warning"]) if words)]
 
 
+def devices_lines(campaign: CampaignView) -> list[str]:
+    """A warning if devices would stop early or refuse, with a crowd for which they would not."""
+    devices = campaign["devices"]
+    if devices is None or devices["warning"] is None:
+        return []
+    crowd, most = devices["workers"], plural(devices["most"], "task")
+    return [devices["warning"], *([f"Proposal: {crowd:,} workers x {most} each."] if crowd else [])]
+
+
 def summary_words(summary: SummaryView | None, waiting: int) -> str:
     """How truths were inferred, and how many reports are not included yet."""
     later = f"; {plural(waiting, 'report')} not included yet" if waiting else ""

@@ -9,9 +9,10 @@ from typing import Annotated, TypedDict
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.campaign.connection import CampaignArgument, connected
+from sottovoce.cli.campaign.connection import CampaignArgument, OverBudgetOption, connected
 from sottovoce.cli.campaign.connection import watch as watch_changes
 from sottovoce.cli.campaign.description import (
+    devices_lines,
     guarantee_lines,
     printable_line,
     summary_words,
@@ -84,15 +85,20 @@ def status(
 
 
 def open_campaign(
-    context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
+    context: typer.Context,
+    campaign: CampaignArgument,
+    over_budget: OverBudgetOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Open a campaign for reports; its tasks and guarantee can no longer change."""
     with connected(context, campaign) as requester:
-        opened = requester.open(campaign)
+        opened = requester.open(campaign, over_budget=over_budget)
     if json:
         console.print_json(opened)
         return
     console.note(f"campaign {campaign} is open, under policy {opened['policy_hash']}")
+    for line in devices_lines(opened):
+        console.note(line)
     console.note(f"next: sottovoce campaign invite {campaign}")
 
 
@@ -166,7 +172,8 @@ def _print(found: CampaignStatus, *, json: bool) -> None:
     console.say(f"{campaign['id']}: {titled(campaign)}")
     refused = _refused(found["rejections"])
     state, counts = _state(campaign), _counts(campaign)
-    for line in [state, counts, *refused, *_progress(found), *guarantee_lines(campaign)]:
+    promised = [*guarantee_lines(campaign), *devices_lines(campaign)]
+    for line in [state, counts, *refused, *_progress(found), *promised]:
         console.say(f"  {line}")
     console.say(f"  policy {campaign['policy_hash']}")
 

@@ -34,8 +34,8 @@ from sottovoce.errors import SottovoceError, Unreachable, UsageError
 from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client.replies import printable
 from sottovoce.model import Label, State, Unit
+from sottovoce.model.budget import Budget
 from sottovoce.worker.answer_table import read_answers
-from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import LEDGER, Client
 from sottovoce.worker.delivery import Receipt
 from sottovoce.worker.offer import Offer

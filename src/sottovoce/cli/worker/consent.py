@@ -15,10 +15,11 @@ from sottovoce.errors import UsageError
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client.replies import printable
+from sottovoce.mechanisms.odds import opened_odds
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Unit
-from sottovoce.worker.budget import Amount, Budget
-from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
+from sottovoce.model.budget import DEFAULT_BUDGET, Amount, Budget
+from sottovoce.worker.client import LEDGER
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.offer import Offer
 from sottovoce.worker.submission_preview import Preview
@@ -166,6 +167,7 @@ def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
         f"They open only the total of at least {sealed.minimum:,} workers' answers to each "
         "question, once, with their noise added. Nothing else is ever opened."
     )
+    yield opened_odds(offer.per_answer, "you")
     if sealed.hidden:
         yield "A skipped question looks like any other: a sealed value is sent for it."
     else:

@@ -16,7 +16,7 @@ from typing import Any
 from sottovoce.errors import SottovoceError
 from sottovoce.files.private_files import private_folder
 from sottovoce.live.worker import LiveAnswers, LiveWorker
-from sottovoce.worker.budget import Budget
+from sottovoce.model.budget import Budget
 from sottovoce.worker.ledger import Ledger
 
 PRELOADED = ["sottovoce.live.worker", "sottovoce.live.commands.crowd", "certifi"]

@@ -22,7 +22,12 @@ from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import seeds_of
 from sottovoce.planning.trials import error_of
 from sottovoce.server.campaigns.forecasts import Outlook, Question
-from sottovoce.server.campaigns.guarantees import calibrated_policy, guarantees_of, works_in_browser
+from sottovoce.server.campaigns.guarantees import (
+    calibrated_policy,
+    devices_of,
+    guarantees_of,
+    works_in_browser,
+)
 from sottovoce.server.child_process import answer_all
 
 TRIALS = 20
@@ -48,12 +53,14 @@ def outlook(question: Question) -> Outlook:
     """The forecast of a question; deterministic. May take seconds."""
     chosen: dict[str, Any] = {"mechanism": question.mechanism, "parameters": question.parameters}
     policy = calibrated_policy(question.domain, question.target, **chosen)
-    asked = Scenario(
-        question.domain, question.tasks, question.workers, question.block, question.ability
-    )
+    devices = devices_of(policy, question.block)
+    # A campaign that all devices refuse opens only for workers who have raised their budgets.
+    answered = devices.answered or question.block
+    asked = Scenario(question.domain, question.tasks, question.workers, answered, question.ability)
     scenario = bounded(asked)
     noisy = _simulated(scenario, policy)
-    clean, constant = _bounds(scenario)
+    # Without privacy no budget stops a worker.
+    clean, constant = _bounds(bounded(replace(asked, answers_per_worker=question.block)))
     numeric = question.domain.is_numeric
     return Outlook(
         score="mean error" if numeric else "accuracy",
@@ -64,8 +71,9 @@ def outlook(question: Question) -> Outlook:
         constant=_score(constant, numeric),
         policy=policy,
         kept=guarantees_of(policy),
+        devices=devices,
         in_browser=works_in_browser(policy),
-        notes=_notes(question, asked, scenario),
+        notes=_notes(question, asked, scenario, devices.answered),
     )
 
 
@@ -133,11 +141,16 @@ def _band(forecast: Forecast, numeric: bool) -> tuple[float, float]:
     return low, high
 
 
-def _notes(question: Question, asked: Scenario, scenario: Scenario) -> tuple[str, ...]:
+def _notes(
+    question: Question, asked: Scenario, scenario: Scenario, answered: int
+) -> tuple[str, ...]:
     """The assumptions and simplifications."""
     notes = [f"{asked.crowd.sentence(question.domain).capitalize()}."]
     if question.target.hide_participation:
         notes.append("Every worker is assumed to answer all tasks it gets.")
+    if answered < question.block:
+        says = f"answers {answered:,} tasks, as the default budget of its device allows"
+        notes.append(f"Every worker {says if answered else 'has raised the budget of its device'}.")
     if scenario != asked:
         notes.append(
             f"Simulated with {scenario.tasks:,} tasks and {scenario.workers:,} workers, "

@@ -12,6 +12,7 @@ from typing import Any, Self
 from cachetools import LRUCache
 
 from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.affordability import Affordability
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Guarantee, Kind, Policy, ShowDraw, Unit
 from sottovoce.planning.crowds import Assumption
@@ -44,6 +45,7 @@ class Outlook:
     constant: float
     policy: Policy
     kept: KeptGuarantees
+    devices: Affordability
     in_browser: bool
     notes: tuple[str, ...]
 
@@ -209,6 +211,7 @@ def _outlook(header: dict[str, Any]) -> Outlook:
                 kept["odds"],
                 kept["warning"],
             ),
+            "devices": Affordability(**header["devices"]),
         }
     )
 

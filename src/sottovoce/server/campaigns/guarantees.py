@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.odds import weakness_warning
+from sottovoce.mechanisms.affordability import Affordability, affordability
+from sottovoce.mechanisms.odds import weakness_warnings
 from sottovoce.mechanisms.policies import (
     Target,
     default_mechanism,
@@ -71,8 +72,18 @@ def _kept(text: str) -> KeptGuarantees:
         weakest_guarantee(release, promise.answers, unit, promise.delta)
         for unit in (Unit.ANSWER, Unit.WORKER)
     )
-    warning = weakness_warning(per_answer.epsilon, per_answer.delta)
-    return KeptGuarantees(per_answer, per_worker, _odds(policy), warning)
+    warnings = weakness_warnings(per_answer, per_worker, sealed=policy.sealed)
+    return KeptGuarantees(per_answer, per_worker, _odds(policy), " ".join(warnings) or None)
+
+
+@lru_cache(maxsize=256)
+def _affordability(text: str, tasks: int) -> Affordability:
+    return affordability(Policy.parse(text), tasks)
+
+
+def devices_of(policy: Policy, tasks: int) -> Affordability:
+    """What devices with their default budget do with `tasks` tasks. May take seconds, once."""
+    return _affordability(policy.text(), tasks)
 
 
 def _odds(policy: Policy) -> str | None:

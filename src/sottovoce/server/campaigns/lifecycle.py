@@ -16,6 +16,7 @@ from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.model import Campaign, State
 from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.campaigns.drafts import check_known
+from sottovoce.server.campaigns.guarantees import devices_of
 from sottovoce.server.campaigns.webhooks import announce
 from sottovoce.server.database import campaigns as rows
 from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
@@ -39,10 +40,19 @@ def list_campaigns(service: Service) -> list[Campaign]:
         return [stored.campaign for stored in rows.all_campaigns(connection)]
 
 
-def open_campaign(service: Service, id: str) -> Campaign:
-    """Open a campaign. An open campaign stays open; a closed one stays closed."""
+def open_campaign(service: Service, id: str, *, over_budget: bool = False) -> Campaign:
+    """Open a campaign. An open campaign stays open; a closed one stays closed.
+
+    One that devices refuse at their default budget opens `over_budget` only.
+    """
     # Checked here: it may take seconds, and the writer must stay free.
-    _check_release(service, find_campaign(service, id))
+    found = find_campaign(service, id)
+    _check_release(service, found)
+    if found.state is State.DRAFT and found.tasks and not over_budget:
+        devices = devices_of(found.terms.policy, found.block)
+        if not devices.answered:
+            words = f"{devices.warning} If they have raised their budgets, open it with "
+            raise Refused(Reason.MALFORMED, f"{words}over_budget=True.", field="privacy")
 
     def work(connection: Connection) -> Campaign:
         stored, today = the_campaign(connection, id, hold=True), service.today()

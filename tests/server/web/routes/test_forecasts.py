@@ -37,7 +37,7 @@ def test_a_forecast_can_be_drafted_as_it_is(server: Served) -> None:
     found = reply.json()
     assert found.keys() == {
         "score", "expected", "band", "trials", "clean", "constant", "mechanism", "guarantee",
-        "policy", "in_browser", "simulated", "notes",
+        "devices", "policy", "in_browser", "simulated", "notes",
     }  # fmt: skip
     assert (found["score"], found["trials"], found["simulated"]) == ("accuracy", 20, True)
     assert (found["mechanism"], found["in_browser"]) == ("randomized-response", True)
@@ -46,6 +46,20 @@ def test_a_forecast_can_be_drafted_as_it_is(server: Served) -> None:
     made = server.client.post("/campaigns", json=draft)
     assert made.status_code == 201
     assert made.json()["guarantee"] == found["guarantee"]
+
+
+def test_tasks_beyond_the_default_budget_are_not_simulated_but_explained(server: Served) -> None:
+    asked = {**ASKED, "tasks": 100, "workers": 40, "privacy": {"epsilon": 2.0, "answers": 100}}
+    found = server.client.post("/forecasts", json=asked, timeout=120).json()
+    devices = found["devices"]
+    assert "stops after 25 of its 100 tasks" in devices.pop("warning")
+    assert devices == {"budget": 50.0, "answered": 25, "most": 25, "workers": 160}
+    assert any("answers 25 tasks" in note for note in found["notes"])
+    assert "hide little about a worker as a whole" in found["guarantee"]["warning"]
+    taken = {**asked, "workers": 160, "privacy": {"epsilon": 2.0, "answers": 25}}
+    better = server.client.post("/forecasts", json=taken, timeout=120).json()
+    assert better["devices"]["warning"] is None
+    assert better["expected"] > found["expected"]
 
 
 def test_sealed_answers_are_forecast_without_keyholders(server: Served) -> None:

@@ -51,7 +51,7 @@ class Campaign:
         domain = {"kind": "categorical", "labels": ["no", "yes"]}
         tasks = [{"task": name} for name in TASKS]
         self.id = server.draft(domain=domain, privacy=sealing(), tasks=tasks)
-        shown = self.post("open")
+        shown = self.post("open", params={"over_budget": True})
         assert (shown["sealed"], shown["published"]) == (True, False)
         self.policy = Policy.of_json(shown["policy"])
         self.invite = self.post("invites", json={"kind": "open"})["links"][0].partition("#")[2]

@@ -9,9 +9,11 @@ from typing import Any, Self
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from sottovoce.model import Campaign, Domain, Guarantee, State, Terms
+from sottovoce.mechanisms.affordability import Affordability
+from sottovoce.model import Campaign, Guarantee, State, Terms
+from sottovoce.model.budget import DEFAULT_BUDGET
 from sottovoce.server.campaigns.drafts import change_draft, create_draft
-from sottovoce.server.campaigns.guarantees import KeptGuarantees, guarantees_of
+from sottovoce.server.campaigns.guarantees import KeptGuarantees, devices_of, guarantees_of
 from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     delete_campaign,
@@ -66,6 +68,24 @@ class GuaranteeBody(BaseModel):
         )
 
 
+class DevicesBody(BaseModel):
+    """What workers' devices do if nothing of their default budget is spent."""
+
+    budget: float | None = DEFAULT_BUDGET.worker_epsilon
+    answered: int = Field(description="How many of its tasks a device answers; 0: it refuses.")
+    most: int = Field(description="Tasks of which it would answer all; 0: no number is sure to.")
+    workers: int | None = Field(
+        description="How many workers with `most` tasks each send as many reports as planned."
+    )
+    warning: str | None = Field(description="Given if not all are answered: what to change.")
+
+    @classmethod
+    def of(cls, found: Affordability, workers: int | None) -> Self:
+        """What devices do in a campaign for this number of workers, if it is known."""
+        crowd = found.workers_for(workers) if workers else None
+        return cls(answered=found.answered, most=found.most, workers=crowd, warning=found.warning)
+
+
 class CampaignBody(BaseModel):
     """A campaign as its requester sees it. Title, question and unit are plain text."""
 
@@ -79,6 +99,7 @@ class CampaignBody(BaseModel):
     policy: dict[str, Any] = Field(description="The policy's document, which clients pin.")
     policy_hash: str
     guarantee: GuaranteeBody
+    devices: DevicesBody | None = Field(description="null without tasks, or if simulated.")
     answers: int = Field(description="The most answers of a worker.")
     block: int = Field(description="How many tasks a worker gets.")
     tasks: int
@@ -98,8 +119,9 @@ class CampaignBody(BaseModel):
         terms, counts = campaign.terms, campaign.counts
         return cls(
             **campaign_fields(campaign),
-            domain=_domain(terms.policy.domain),
+            domain=terms.policy.domain.as_json(),
             guarantee=GuaranteeBody.of(guarantees_of(terms.policy), terms.answers),
+            devices=_devices(campaign),
             quota=terms.quota,
             closes_on=terms.closes_on,
             workers=counts.workers,
@@ -161,9 +183,14 @@ def remove_campaign(_: Requester, service: TheService, campaign_id: CampaignId) 
 
 
 @router.post("/campaigns/{campaign_id}/open")
-def post_open(_: Requester, service: TheService, campaign_id: CampaignId) -> CampaignBody:
-    """Open a campaign: it accepts reports, and its terms can no longer change."""
-    return CampaignBody.of(open_campaign(service, campaign_id))
+def post_open(
+    _: Requester, service: TheService, campaign_id: CampaignId, over_budget: bool = False
+) -> CampaignBody:
+    """Open a campaign: it accepts reports, and its terms can no longer change.
+
+    If every device would refuse it at its default budget, it opens with `over_budget=true` only.
+    """
+    return CampaignBody.of(open_campaign(service, campaign_id, over_budget=over_budget))
 
 
 @router.post("/campaigns/{campaign_id}/close")
@@ -182,9 +209,8 @@ def _terms(service: Service, body: DraftBody) -> Terms:
     return body.terms(partial(coordinator_of, service))
 
 
-def _domain(domain: Domain) -> dict[str, Any]:
-    """A domain in the format of requests, with numbers as numbers."""
-    if not domain.is_numeric:
-        return {"kind": str(domain.kind), "labels": list(domain.labels)}
-    step = {} if domain.step is None else {"step": domain.step}
-    return {"kind": str(domain.kind), "low": domain.low, "high": domain.high, **step}
+def _devices(campaign: Campaign) -> DevicesBody | None:
+    if campaign.simulated or not campaign.tasks:
+        return None
+    terms = campaign.terms
+    return DevicesBody.of(devices_of(terms.policy, campaign.block), terms.quota)

@@ -16,7 +16,7 @@ from sottovoce.server.campaigns.drafts import malformed_field
 from sottovoce.server.campaigns.forecasts import Outlook, Question
 from sottovoce.server.web.bodies import Asked, DomainBody, PrivacyBody
 from sottovoce.server.web.requests import BoundedRoute, Requester, TheService
-from sottovoce.server.web.routes.campaigns import GuaranteeBody
+from sottovoce.server.web.routes.campaigns import DevicesBody, GuaranteeBody
 
 router = APIRouter(tags=["campaigns"], route_class=BoundedRoute)
 
@@ -63,13 +63,14 @@ class ForecastBody(BaseModel):
     constant: float = Field(description="The score of the best constant guess.")
     mechanism: str
     guarantee: GuaranteeBody
+    devices: DevicesBody
     policy: dict[str, Any] = Field(description="The policy's document.")
     in_browser: bool = Field(description="Whether a browser is enough for workers.")
     simulated: Literal[True] = True
     notes: list[str] = Field(description="Assumptions and simplifications.")
 
     @classmethod
-    def of(cls, found: Outlook, answers: int) -> Self:
+    def of(cls, found: Outlook, answers: int, workers: int) -> Self:
         """A forecast as a response."""
         return cls(
             score="accuracy" if found.score == "accuracy" else "mean error",
@@ -80,6 +81,7 @@ class ForecastBody(BaseModel):
             constant=found.constant,
             mechanism=unsampled_document(found.policy.mechanism)["name"],
             guarantee=GuaranteeBody.of(found.kept, answers),
+            devices=DevicesBody.of(found.devices, workers),
             policy=found.policy.as_json(),
             in_browser=found.in_browser,
             notes=list(found.notes),
@@ -95,4 +97,4 @@ async def post_forecast(_: Requester, service: TheService, body: ForecastAskedBo
     """
     question = body.made()
     found = await asyncio.wrap_future(service.forecaster.ask(question))
-    return ForecastBody.of(found, question.target.answers)
+    return ForecastBody.of(found, question.target.answers, question.workers)

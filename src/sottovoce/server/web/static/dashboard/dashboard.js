@@ -2,7 +2,7 @@
 
 import { at, confirmed, el, fill, once, renew } from "../requester/elements.js";
 import { clock, figure, whole, written } from "../requester/formats.js";
-import { againstWords, isSealed, sealedWords } from "../requester/policy.js";
+import { againstWords, betsOf100, betWords, isSealed, sealedWords } from "../requester/policy.js";
 import { ask, place, Problem } from "../requester/requests.js";
 import { exportsSection, methodsSection } from "./exports.js";
 import { copyOpenLink, invitesSection } from "./invitations.js";
@@ -13,7 +13,7 @@ import { truthsSection } from "./truths.js";
 import { settingsSection } from "./webhooks.js";
 import { weightsSection } from "./weights.js";
 
-/** @import { Campaign, Held, State } from "../requester/types.js" */
+/** @import { Campaign, Devices, Held, State } from "../requester/types.js" */
 
 // The head: title, promise, and the buttons that open, close or delete the campaign.
 
@@ -148,7 +148,7 @@ function about(campaign) {
 }
 
 /** @param {Campaign} campaign */
-function promise({ guarantee, policy, policy_hash: hash }) {
+function promise({ block, guarantee, devices, policy, policy_hash: hash, state }) {
   const { per_answer: perAnswer, per_worker: perWorker, odds, warning } = guarantee;
   return [
     el(
@@ -156,10 +156,12 @@ function promise({ guarantee, policy, policy_hash: hash }) {
       { class: "promised" },
       el("p", { class: "odds", text: odds ?? withoutOdds(policy) }),
       warning ? el("p", { class: "notice bad", text: warning }) : null,
+      state !== "closed" && devices?.warning ? el("p", { class: "hint", text: limitWords(devices, block) }) : null,
       el(
         "details",
         {},
         el("summary", { text: "The guarantee in numbers" }),
+        isSealed(policy) && el("p", { class: "hint", text: betWords(betsOf100(perAnswer.epsilon ?? Infinity)) }),
         el(
           "dl",
           {},
@@ -172,6 +174,12 @@ function promise({ guarantee, policy, policy_hash: hash }) {
     ),
   ];
 }
+
+/** What the default budget of devices allows. @param {Devices} devices @param {number} block */
+const limitWords = ({ answered, budget }, block) =>
+  answered
+    ? `At its default budget of epsilon ${budget}, a worker’s device answers ${whole(answered)} of its ${whole(block)} tasks.`
+    : `At their default budget of epsilon ${budget}, workers’ devices refuse this campaign: only workers who raise it can answer.`;
 
 /** @param {Campaign["policy"]} policy */
 const withoutOdds = (policy) => (isSealed(policy) ? sealedWords(policy) : "Workers’ software randomises every answer.");

@@ -127,6 +127,13 @@ export async function tasksOf(id, ignored, from) {
   return { count: total, first: tasks.slice(0, 5), read, ignored, from };
 }
 
+/** Takes over a proposed crowd; a quota below it is raised. @param {Draft} draft @param {number} workers @param {number} answers of each */
+export function adopt(draft, workers, answers) {
+  draft.workers = String(workers);
+  draft.answers = String(answers);
+  if (draft.quota) draft.quota = String(Math.max(Number(draft.quota), workers));
+}
+
 /** Writes a draft to the server, which checks it. @param {Draft} draft @returns {Promise<Campaign>} */
 export async function write(draft) {
   const body = bodyOf(draft);

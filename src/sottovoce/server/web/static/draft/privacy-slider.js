@@ -6,7 +6,7 @@ import { plain } from "../charts/scales.js";
 import { el, fill } from "../requester/elements.js";
 import { Forecasts, isForecast } from "../requester/forecasts.js";
 import { counted, percent } from "../requester/formats.js";
-import { betsOf100, counting, hundred, inNumbers, keepsAnswers, keptOf100, of100, SEALED, stops } from "../requester/policy.js";
+import { betsOf100, betWords, counting, devicesWarning, hundred, inNumbers, keepsAnswers, keptOf100, of100, SEALED, stops } from "../requester/policy.js";
 import { domainOf, plannedOf, privacyOf } from "./draft.js";
 
 /** @import { Forecast } from "../requester/forecasts.js" */
@@ -18,8 +18,9 @@ const PAUSE = 200;
 /**
  * @param {Draft} draft
  * @param {() => void} keep
+ * @param {(workers: number, answers: number) => void} take takes over a proposal
  */
-export function privacySlider(draft, keep) {
+export function privacySlider(draft, keep, take) {
   const range = el("input", { type: "range", id: "privacy", min: 0, step: 1, "aria-describedby": "privacy-words" });
   const [grid, words] = [el("div", { class: "grid" }), el("p", { class: "odds", id: "privacy-words", "aria-live": "polite" })];
   const [expected, notes, total, chart] = [el("div", { class: "expected", "aria-live": "polite" }), el("div"), el("div", { class: "total" }), el("div")];
@@ -38,7 +39,7 @@ export function privacySlider(draft, keep) {
     fill(words, sentence(draft, forecast, kept));
     range.setAttribute("aria-valuetext", kept === null ? `epsilon ${draft.epsilon}` : `${kept} of 100`);
     fill(expected, isForecast(current) ? [reading(current, draft), besides(compared?.[here] ?? null, draft)].flat() : current ? el("p", { class: "error", text: current.message }) : el("p", { class: "hint busy", text: "Simulating campaigns like yours" }));
-    fill(notes, warnings(forecast));
+    fill(notes, forecast && devicesWarning(forecast.devices, { workers: Number(draft.workers) || 1, tasks: draft.tasks?.count ?? 1 }, take), warnings(forecast));
     fill(total, totals(draft, forecast));
     swap(chart, drawn(draft, values, found, compared));
   };
@@ -119,16 +120,10 @@ function betsAt({ unit }, epsilon, found) {
 
 /** @param {Draft} draft @param {Forecast | null} forecast @param {number | null} kept */
 function sentence({ sealed }, forecast, kept) {
-  if (sealed) return kept === null ? "…" : betWords(kept);
+  if (sealed) return kept === null ? "…" : `No single answer is opened, only totals with noise. ${betWords(kept)}`;
   if (forecast?.guarantee.odds) return forecast.guarantee.odds;
   if (forecast) return "No report is for one answer only, so no odds are defined.";
   return kept === null ? "…" : `Of 100 workers with the same answer, ${kept} send it.`;
-}
-
-/** @param {number} bets */
-function betWords(bets) {
-  const many = bets > 99 ? "nearly always" : `at most ${bets} times out of 100`;
-  return `No answer is ever opened, only totals with noise added. Someone who sees the totals and guesses between two equally likely answers of a worker is right ${many}.`;
 }
 
 /** @param {Forecast} forecast @param {Draft} draft */

@@ -5,7 +5,7 @@ import { choosing, field, wholeNumber } from "../requester/fields.js";
 import { counted, whole } from "../requester/formats.js";
 import { cardsIn, fingerprint, fingerprintElement, withCard } from "../requester/keyholder-cards.js";
 import { fitting } from "../requester/policy.js";
-import { FEWEST, USUAL_EPSILON, usualAnswers } from "./draft.js";
+import { adopt, FEWEST, USUAL_EPSILON, usualAnswers } from "./draft.js";
 import { privacySlider } from "./privacy-slider.js";
 
 /** @import { Card } from "../requester/keyholder-cards.js" */
@@ -45,7 +45,12 @@ const SHOWING = [
  */
 export function privacyStep(draft, keep) {
   if (!draft.answers) draft.answers = String(usualAnswers(draft));
-  const slider = privacySlider(draft, keep);
+  const take = (/** @type {number} */ crowd, /** @type {number} */ each) => {
+    adopt(draft, crowd, each);
+    [workers.input.value, answers.input.value] = [draft.workers, draft.answers];
+    changed();
+  };
+  const slider = privacySlider(draft, keep, take);
   const most = Math.min(draft.tasks?.count ?? 1, MOST_ANSWERS);
   const answers = field("How many tasks does each worker get?", el("input", { value: draft.answers, inputmode: "numeric", autocomplete: "off" }), `There are ${whole(draft.tasks?.count ?? 0)}.`);
   const workers = field("How many workers do you expect?", el("input", { value: draft.workers, inputmode: "numeric", autocomplete: "off" }), "Only for the forecast.");

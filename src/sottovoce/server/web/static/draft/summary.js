@@ -2,36 +2,51 @@
 
 import { el, fill } from "../requester/elements.js";
 import { counted, whole, written } from "../requester/formats.js";
-import { againstWords, hundred, inNumbers, inWords, isSealed, keyholdersCard, mechanismName, of100, sealedWords } from "../requester/policy.js";
+import { againstWords, betsOf100, betWords, devicesWarning, hundred, inNumbers, inWords, isSealed, keyholdersCard, mechanismName, of100, sealedWords } from "../requester/policy.js";
 import { ask } from "../requester/requests.js";
 import { preview } from "./answers.js";
+import { adopt, write } from "./draft.js";
 
 /** @import { Campaign } from "../requester/types.js" */
 /** @import { Draft } from "./draft.js" */
 /** @import { View } from "./wizard.js" */
 
-/** @param {Draft} draft @returns {View} */
-export function reviewStep(draft) {
+/**
+ * @param {Draft} draft
+ * @param {() => void} _keep
+ * @param {() => void} rest updates the buttons
+ * @returns {View}
+ */
+export function reviewStep(draft, _keep, rest) {
   const element = el("div", {}, el("p", { class: "hint busy", text: "Loading the saved campaign" }));
+  let isCutShort = false;
+  const show = (/** @type {Campaign} */ campaign) => {
+    isCutShort = Boolean(campaign.devices?.warning);
+    fill(element, laid(campaign, draft, take));
+    rest();
+    return true;
+  };
+  const fail = (/** @type {Error} */ error) => {
+    fill(element, el("p", { class: "error", role: "alert", text: error.message }));
+    return false;
+  };
+  const take = (/** @type {number} */ workers, /** @type {number} */ answers) => {
+    adopt(draft, workers, answers);
+    reading = write(draft).then(show, fail);
+  };
   // Wait for the server: a campaign must be shown before it can be opened.
-  const reading = ask(`campaigns/${draft.id}`).then(
-    (campaign) => {
-      fill(element, laid(campaign, draft));
-      return true;
-    },
-    (error) => {
-      fill(element, el("p", { class: "error", role: "alert", text: error.message }));
-      return false;
-    },
-  );
-  return { element, check: () => reading };
+  let reading = ask(`campaigns/${draft.id}`).then(show, fail);
+  return { element, check: () => reading, isCutShort: () => isCutShort };
 }
 
-/** @param {Campaign} campaign @param {Draft} draft */
-function laid(campaign, draft) {
-  const { guarantee, policy, policy_hash } = campaign;
+/** @param {Campaign} campaign @param {Draft} draft @param {(workers: number, answers: number) => void} take */
+function laid(campaign, draft, take) {
+  const { guarantee, policy, policy_hash, devices, block } = campaign;
+  const workers = Number(draft.workers) || 1;
+  const crowd = devices?.most ? Math.ceil((workers * block) / devices.most) : null;
   return el("div", { class: "with-aside" },
     el("div", {},
+      devicesWarning(devices && { ...devices, workers: crowd }, { workers, tasks: campaign.tasks }, take),
       el("section", { class: "card" },
         el("h2", { text: campaign.title }),
         el("p", { class: "question", text: campaign.question }),
@@ -46,7 +61,9 @@ function laid(campaign, draft) {
       ),
       el("section", { class: "card promise" },
         el("h2", { text: "Privacy" }),
-        isSealed(policy) ? el("p", { class: "odds", text: sealedWords(policy) }) : odds(guarantee.odds),
+        isSealed(policy)
+          ? [el("p", { class: "odds", text: sealedWords(policy) }), el("p", { text: betWords(betsOf100(guarantee.per_answer.epsilon ?? Infinity)) })]
+          : odds(guarantee.odds),
         guarantee.warning && el("p", { class: "notice bad", text: guarantee.warning }),
         el("dl", { class: "fine" },
           line("For one answer", inNumbers(guarantee.per_answer)),

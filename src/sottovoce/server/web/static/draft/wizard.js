@@ -14,13 +14,15 @@ import { tasksStep } from "./tasks.js";
 /**
  * The view of a step. `check` returns whether the step is complete, and shows errors next to their
 * fields; `mayLeave` does so for a draft that is saved for later, which needs less; `blame` shows an
-* error from the server, if it knows the field; `leave` cleans up.
+* error from the server, if it knows the field; `isCutShort` says that devices would not answer all
+* tasks; `leave` cleans up.
  *
  * @typedef {object} View
  * @property {HTMLElement} element
  * @property {() => boolean | Promise<boolean>} check
  * @property {() => boolean} [mayLeave]
  * @property {(problem: Problem) => boolean} [blame]
+ * @property {() => boolean} [isCutShort]
  * @property {() => void} [leave]
  */
 
@@ -127,7 +129,7 @@ function ways(step) {
   const isFirst = step === "tasks";
   return el("div", { class: "actions ways" },
     !isFirst && el("button", { type: "button", class: "quiet", text: "Back", onclick: (/** @type {Event} */ event) => jump(event, before(step)) }),
-    el("button", { type: "submit", text: step === "review" ? "Open the campaign" : "Continue" }),
+    el("button", { type: "submit", text: step === "review" ? (view?.isCutShort?.() ? "Open anyway" : "Open the campaign") : "Continue" }),
     draft.id && el("span", { class: "away" },
       el("button", { type: "button", class: "plain", text: "Save and leave", onclick: () => leave() }),
       el("button", { type: "button", class: "plain", text: "Delete", "aria-label": "Delete this draft", onclick: () => remove() }),
@@ -162,7 +164,8 @@ function pointOut(form) {
 }
 
 async function openIt() {
-  await ask(`campaigns/${draft.id}/open`, { method: "POST" });
+  const anyway = view?.isCutShort?.() ? "?over_budget=true" : "";
+  await ask(`campaigns/${draft.id}/open${anyway}`, { method: "POST" });
   forget(draft);
   location.assign(`${place("campaigns", String(draft.id))}${draft.sealed ? "#rounds" : "#invites"}`);
 }

@@ -3,7 +3,7 @@
 
 import { ask, Problem } from "./requests.js";
 
-/** @import { Guarantee } from "./types.js" */
+/** @import { Devices, Guarantee } from "./types.js" */
 
 /**
  * The result of simulated campaigns.
@@ -17,6 +17,7 @@ import { ask, Problem } from "./requests.js";
  * @property {number} trials
  * @property {string} mechanism
  * @property {Guarantee} guarantee
+ * @property {Devices} devices
  * @property {boolean} in_browser
  * @property {string[]} notes
  */

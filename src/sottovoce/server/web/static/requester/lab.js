@@ -151,7 +151,8 @@ function labTable(lab, epsilons, found) {
   const cell = (/** @type {Found[0][0]} */ one) => {
     if (one === null) return el("td", { class: "amount hint", text: "…" });
     if (!isForecast(one)) return el("td", { class: "amount hint", text: "not possible", title: one.message });
-    return el("td", { class: "amount" }, say(one.expected), el("span", { class: "fine", text: ` ${say(one.band[0])} – ${say(one.band[1])}` }));
+    return el("td", { class: "amount" }, say(one.expected), el("span", { class: "fine", text: ` ${say(one.band[0])} – ${say(one.band[1])}` }),
+      one.devices.warning && el("span", { class: "fine cut-short", title: one.devices.warning, text: one.devices.answered ? `${one.devices.answered} of ${lab.answers} tasks` : "devices refuse" }));
   };
   const refused = found.flat().find((one) => one !== null && !isForecast(one));
   return el("div", {},
@@ -162,6 +163,7 @@ function labTable(lab, epsilons, found) {
       )),
     refused && el("p", { class: "error", text: /** @type {Error} */ (refused).message }),
     el("p", { class: "fine", text: "The expected score and the range that covers 9 of 10 such campaigns. Simulated, assuming that the crowd is as you describe it. Smaller epsilon is more private." }),
+    found.flat().some((one) => isForecast(one) && one.devices.warning) && el("p", { class: "notice bad", text: "Where fewer tasks are given, the default budget of workers’ devices does not cover all answers: devices stop after that many, or refuse. Give each worker fewer tasks." }),
   );
 }
 

@@ -5,7 +5,7 @@ import { counted, figure, whole } from "./formats.js";
 import { fingerprint, fingerprintElement } from "./keyholder-cards.js";
 
 /** @import { Card } from "./keyholder-cards.js" */
-/** @import { Held, Policy } from "./types.js" */
+/** @import { Devices, Held, Policy } from "./types.js" */
 
 /**
  * A mechanism as the server lists it. The pages use these properties, never its name.
@@ -153,8 +153,35 @@ export function inNumbers({ epsilon, delta }) {
   return `epsilon ${figure(Math.ceil(epsilon * digits - 1e-9) / digits)}${delta ? `, delta ${figure(delta)}` : ""}`;
 }
 
-// The promise of a sealed campaign, and the keyholders who keep it.
+/** The same in words, of the totals that are opened. @param {number} bets */
+export function betWords(bets) {
+  const often = bets > 99 ? "nearly always right" : `right at most ${bets} times of 100`;
+  return `Suppose someone knows all other answers, and that a worker gave one of two answers. With the totals their guess is ${often}; without them it is right 50 times.`;
+}
 
+// The budgets of workers' devices.
+
+/**
+ * A warning if devices would stop early or refuse, and crowds with which they would not, one click each.
+ *
+ * @param {Devices | null} devices
+ * @param {{workers: number, tasks: number}} planned
+ * @param {(workers: number, answers: number) => void} take
+ */
+export function devicesWarning(devices, { workers, tasks }, take) {
+  if (!devices?.warning) return null;
+  const { most } = devices;
+  const crowds = most ? [...new Set([devices.workers ?? workers, workers])] : [];
+  const words = (/** @type {number} */ crowd) => `${counted(crowd, "worker")} × ${counted(most, "task")} each`;
+  const reports = (/** @type {number} */ crowd) => `about ${counted(Math.round((crowd * most) / tasks), "report")} per task`;
+  return el("div", { class: "notice bad devices" },
+    el("p", { text: devices.warning }),
+    crowds.length > 0 && el("ul", { class: "proposals" }, crowds.map((crowd) => el("li", {},
+      el("button", { type: "button", class: "quiet", text: words(crowd), onclick: () => take(crowd, most) }),
+      el("span", { class: "fine", text: reports(crowd) })))));
+}
+
+// The promise of a sealed campaign, and the keyholders who keep it.
 
 /** The promise in one sentence. @param {Policy} policy */
 export function sealedWords({ mechanism: { minimum } }) {

@@ -14,6 +14,15 @@ export interface Guarantee {
   warning: string | null;
 }
 
+/** What devices with their default budget do; `most` tasks would all be answered. */
+export interface Devices {
+  budget: number | null;
+  answered: number;
+  most: number;
+  workers: number | null;
+  warning: string | null;
+}
+
 export interface Policy {
   mechanism: Record<string, any>;
 }
@@ -29,6 +38,8 @@ export interface Campaign {
   policy: Policy;
   policy_hash: string;
   guarantee: Guarantee;
+  /** Null without tasks, or where workers are simulated. */
+  devices: Devices | null;
   answers: number;
   block: number;
   tasks: number;

@@ -9,8 +9,8 @@ import { change, forget, kept as record, limit, raiseLimit, shown, spentElsewher
 /** @import { Verified } from "../randomize.js" */
 /** @import { App, DrawnApp } from "./types.js" */
 
-/** From this epsilon per answer on, little is hidden. */
-const LITTLE = 4;
+/** From this epsilon per answer on, little is hidden; above this epsilon per worker, about the worker as a whole. */
+const [LITTLE, LITTLE_IN_TOTAL] = [4, 10];
 
 /** @param {App} app */
 export function consent(app) {
@@ -35,9 +35,9 @@ export function consent(app) {
 /** @param {App} app */
 function promise(app) {
   const { verified } = app;
-  const count = Math.min(app.tasks.length, verified.answers);
+  const count = answering(app);
   const { perAnswer, perWorker } = verified.guarantee(count);
-  const isLittle = perAnswer >= LITTLE, factor = upwards(Math.exp(perAnswer));
+  const isLittle = perAnswer >= LITTLE, right = number(Math.ceil(100 / (1 + Math.exp(-perAnswer)) - 1e-9));
   return el("section", { class: "card promise" },
     el("h2", {}, t.whatHappens),
     ...(isSealed(app) ? howSealed(app) : howChanged(app, count, isLittle)),
@@ -45,14 +45,19 @@ function promise(app) {
     verified.hidesParticipation && el("p", {}, t.skippingHidden),
     count > 1 && el("p", {}, t.together(number(count), perWorker / perAnswer)),
     isLittle && el("p", { class: "notice bad" }, isSealed(app) ? t.totalHidesLittle : t.hidesLittle),
+    count > 1 && perWorker > LITTLE_IN_TOTAL && el("p", { class: "notice bad" }, t.togetherLittle(number(count))),
     details(t.inNumbers,
       el("dl", {},
         row(t.forOneAnswer, t.epsilonPerAnswer(upwards(perAnswer))),
         row(t.forAll(number(count)), t.epsilonPerWorker(upwards(perWorker)))),
+      el("p", { class: "hint" }, t.computedHere),
       el("p", { class: "hint" }, isSealed(app)
-        ? t.totalExplained(factor, number(app.verified.colluders)) : t.numbersExplained(factor)),
+        ? t.totalExplained(right, number(app.verified.colluders)) : t.numbersExplained(right)),
       el("p", { class: "hint" }, t.policyIs, " ", el("code", { class: "hash" }, verified.hash))));
 }
+
+/** How many answers this device gives in all: those given before and those it may ask; all tasks where it may ask none. @param {App} app */
+const answering = (app) => Math.min(record().answers + asked(app).length || app.tasks.length, app.verified.answers);
 
 /** The odds of a report. @param {DrawnApp} app @param {number} count @param {boolean} isLittle */
 function howChanged({ verified }, count, isLittle) {
@@ -115,16 +120,18 @@ const hashed = async (file) =>
 function budget(app, count) {
   const [elsewhere, most] = [spentElsewhere(), limit()];
   const wanted = remaining(app).length;
-  const asks = guaranteeWith(app, wanted).perWorker;
+  const needed = guaranteeWith(app, wanted).perWorker;
+  const asks = count ? guaranteeWith(app, count).perWorker : needed;
+  const share = (/** @type {number} */ epsilon) => Math.ceil((100 * epsilon) / most - 1e-9);
   return card(t.onThisDevice,
-    el("p", {}, t.spentSoFar(Math.min(100, Math.ceil((100 * elsewhere) / most)), Math.ceil((100 * asks) / most))),
+    el("p", {}, t.spentSoFar(Math.min(100, share(elsewhere)), share(asks))),
     el("p", { class: "hint" }, t.spentInNumbers(upwards(elsewhere), upwards(asks), number(most))),
-    count < wanted && raising(app, count, wanted, elsewhere + asks));
+    count < wanted && raising(app, count, wanted, elsewhere + needed));
 }
 
 /** @param {App} app @param {number} count @param {number} wanted @param {number} needed */
 function raising(app, count, wanted, needed) {
-  const field = el("input", { id: "limit", inputmode: "decimal", value: String(Math.ceil(needed)) });
+  const field = el("input", { id: "limit", inputmode: "decimal", value: String(Math.ceil(needed - 1e-9)) });
   const raise = (/** @type {Event} */ event) => {
     event.preventDefault();
     const epsilon = Number(field.value.normalize("NFKC"));

@@ -36,8 +36,8 @@ export function asked(app) {
   return tasks.slice(0, low);
 }
 
-/** @param {App} app @param {number} more */
-const fits = (app, more) => spentElsewhere() + guaranteeWith(app, more).perWorker <= limit();
+/** Whether the limit allows it; rounding errors are ignored, so that 25 times 2 is 50. @param {App} app @param {number} more */
+const fits = (app, more) => spentElsewhere() + guaranteeWith(app, more).perWorker <= limit() * (1 + 1e-12);
 
 /** The tasks that would be reported on: all where skipping is hidden, else those with an answer. @param {App} app @param {Given[]} [tasks] */
 export const reportable = (app, tasks = asked(app)) =>

@@ -40,6 +40,8 @@ export const together = (count, times) =>
   times > 1
     ? `All ${count} answers together can reveal up to ${Math.round(times)} times as much about you as one.`
     : "All your answers together reveal no more about you than one.";
+/** @param {string} count */
+export const togetherLittle = (count) => `All ${count} answers together hide little about you as a whole.`;
 export const hidesLittle = "This hides little. Others can treat your reports almost as your true answers.";
 export const sealedHere = "Your device seals your answers before anything is sent. This server cannot open them.";
 /** @param {string} seats @param {string} names @param {string} minimum */
@@ -62,12 +64,13 @@ export const forAll = (count) => `For all your answers together (${count})`;
 export const epsilonPerAnswer = (epsilon) => `epsilon ${epsilon} per answer`;
 /** @param {string} epsilon */
 export const epsilonPerWorker = (epsilon) => `epsilon ${epsilon} per worker`;
-/** @param {string} factor */
-export const numbersExplained = (factor) =>
-  `Exact, with delta 0, rounded up. Your browser computed it from the policy. Smaller is more private. Anyone who sees a report can change the odds of a guess about your answer by a factor of ${factor} at most.`;
-/** @param {string} factor @param {string} colluders */
-export const totalExplained = (factor, colluders) =>
-  `Exact, with delta 0, rounded up. Your browser computed it from the policy. Smaller is more private. Anyone who sees the total can change the odds of a guess about your answer by a factor of ${factor} at most, even together with ${colluders === "1" ? "one keyholder" : `${colluders} keyholders`}.`;
+export const computedHere = "Exact, with delta 0, rounded up. Your browser computed it from the policy. Smaller is more private.";
+/** @param {string} right at most this often of 100 */
+export const numbersExplained = (right) =>
+  `Suppose someone knows that you gave one of two answers, each as likely. With your report their guess is right at most ${right} times of 100. Without it, it is right 50 times.`;
+/** @param {string} right @param {string} colluders */
+export const totalExplained = (right, colluders) =>
+  `Suppose someone knows all other answers, and that you gave one of two answers, each as likely. With the opened total their guess is right at most ${right} times of 100, even with the help of ${colluders === "1" ? "one keyholder" : `${colluders} keyholders`}. Without it, it is right 50 times.`;
 export const policyIs = "The policy is pinned on this device. If the campaign ever offers a different one, nothing is sent:";
 export const whatIsStored = "What is stored, and who sees it";
 /** @param {boolean} hidden */

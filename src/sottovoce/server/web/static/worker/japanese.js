@@ -41,6 +41,8 @@ export const together = (count, times) =>
   times > 1
     ? `${count}件の回答をすべて合わせると、1件の場合の最大${Math.round(times)}倍、あなたについて伝わる可能性があります。`
     : "すべての回答を合わせても、1件の場合より多くは伝わりません。";
+/** @param {string} count */
+export const togetherLittle = (count) => `${count}件の回答をすべて合わせると、あなたという人についてはほとんど隠せません。`;
 export const hidesLittle = "この設定ではほとんど隠せません。送られた報告は、ほぼ本当の回答として読み取られるおそれがあります。";
 export const sealedHere = "回答は、送信の前にこの端末の中で封印されます。このサーバーが中を見ることはできません。";
 /** @param {string} seats @param {string} names @param {string} minimum */
@@ -63,12 +65,13 @@ export const forAll = (count) => `${count}件の回答の合計`;
 export const epsilonPerAnswer = (epsilon) => `回答あたり ε ${epsilon}`;
 /** @param {string} epsilon */
 export const epsilonPerWorker = (epsilon) => `回答者あたり ε ${epsilon}`;
-/** @param {string} factor */
-export const numbersExplained = (factor) =>
-  `δ＝0の厳密な値（切り上げ）で、お使いのブラウザーが規約から計算しました。小さいほど秘密が守られます。送られた内容を見た人が、あなたの回答についての推測の確からしさ（オッズ）を変えられるのは、最大で${factor}倍です。`;
-/** @param {string} factor @param {string} colluders */
-export const totalExplained = (factor, colluders) =>
-  `δ＝0の厳密な値（切り上げ）で、お使いのブラウザーが規約から計算しました。小さいほど秘密が守られます。合計を見た人が、たとえ管理者${colluders}者と手を組んでも、あなたの回答についての推測の確からしさ（オッズ）を変えられるのは、最大で${factor}倍です。`;
+export const computedHere = "δ＝0の厳密な値（切り上げ）で、お使いのブラウザーが規約から計算しました。小さいほど秘密が守られます。";
+/** @param {string} right 100回のうち当たる回数の上限 */
+export const numbersExplained = (right) =>
+  `あなたの回答が2つのうちのどちらか（可能性は半々）だと知っている人がいるとします。送られた報告を見て言い当てられるのは、100回のうち最大${right}回です。見なければ50回です。`;
+/** @param {string} right @param {string} colluders */
+export const totalExplained = (right, colluders) =>
+  `ほかの全員の回答と、あなたの回答が2つのうちのどちらか（可能性は半々）だということを知っている人がいるとします。開けられた合計を見て言い当てられるのは、管理者${colluders}者と手を組んでも、100回のうち最大${right}回です。見なければ50回です。`;
 export const policyIs = "規約はこの端末に記録されます。後から別の規約が示された場合、何も送りません。";
 export const whatIsStored = "保存される内容と、見る人";
 /** @param {boolean} hidden */

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from sottovoce.errors import UsageError
-from sottovoce.model import Unit, UnitName
+from sottovoce.model.guarantee import Guarantee, Unit, UnitName
 
 
 class Amount(NamedTuple):
@@ -50,6 +50,10 @@ class Budget:
         )
         return Amount(math.inf, math.inf) if epsilon is None else Amount(epsilon, delta)
 
+    def allows(self, guarantee: Guarantee) -> bool:
+        """Whether reports with this guarantee, and no others, are within the limit of its unit."""
+        return guarantee.is_finite and guarantee.within(*self.limit(guarantee.unit))
+
     def covers(self, other: Budget) -> bool:
         """Whether every limit is at least the other's."""
         return all(
@@ -74,3 +78,7 @@ def _check(unit: str, epsilon: Any, delta: Any) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+DEFAULT_BUDGET = Budget(worker_epsilon=50)
+"""The budget of a device, unless its worker chooses another; the worker's page has the same."""

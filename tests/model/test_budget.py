@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
-from sottovoce.worker import Budget
+from sottovoce.model.budget import Budget
 
 
 @pytest.mark.parametrize(
