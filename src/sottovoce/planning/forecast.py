@@ -189,7 +189,8 @@ def _choice(chosen: Forecast, table: Sequence[Forecast], domain: Domain) -> str:
     others = [one for one in table if one is not chosen]
     if not others:
         return (
-            f"{_described(chosen, domain)} was the only one tried: others offer no advantage here."
+            f"{_described(chosen, domain)} was the only one tried: others offer no advantage here, "
+            "or devices refuse them."
         )
     best = others[0]
     excess, standard_error = best.difference(chosen)

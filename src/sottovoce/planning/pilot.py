@@ -73,7 +73,11 @@ class Pilot:
     @classmethod
     def with_gold(cls, answers: Reports, gold: Gold) -> Self:
         """The tasks with gold; others are left out."""
-        truths = truths_by_task(answers, gold)
+        return cls.of_truths(answers, truths_by_task(answers, gold))
+
+    @classmethod
+    def of_truths(cls, answers: Reports, truths: npt.NDArray[Any]) -> Self:
+        """The same with truths by task: label codes (-1 where unknown), or numbers (NaN)."""
         known = np.isfinite(truths) if answers.domain.is_numeric else truths >= 0
         return cls._of(answers, truths, known)
 
@@ -196,7 +200,8 @@ class Pilot:
         """The pilot's answer behind each answer, its task, and its turn.
 
         Tasks have more or fewer answers than others as in the pilot. Turn 0 takes a task's own
-        answers in random order; if they are not enough, turn 1 takes them again, and so on.
+        answers in random order; if they are not enough, turn 1 takes them again, and so on. If
+        fewer are planned, workers with few answers come first: a plan gives all the same number.
         """
         counts = np.bincount(self.task)
         first = np.cumsum(counts) - counts
@@ -208,7 +213,8 @@ class Pilot:
         task = np.repeat(np.arange(len(picked)), drawn)
         within = np.arange(len(task)) - np.repeat(np.cumsum(drawn) - drawn, drawn)
         turn, place = within // own[task], within % own[task]
-        order = np.lexsort((rng.random(len(task)), turn, task))
+        loads = np.bincount(self.worker)[self.worker[first[picked[task]] + place]]
+        order = np.lexsort((rng.exponential(size=len(task)) * loads, turn, task))
         kept = order[within < wanted[task]]
         return first[picked[task[kept]]] + place[kept], task[kept], turn[kept]
 
