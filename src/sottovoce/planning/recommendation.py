@@ -40,6 +40,10 @@ errors of few trials. The best one of several equally good ones is left in any c
 """
 
 
+FINALISTS = 3
+"""The most pairs that are tried in all trials: the best ones after the last early stage."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Recommendation(Displayed):
     """The chosen pair, its policy, its forecast, and the results of the others.
@@ -203,7 +207,7 @@ def _best_local(
 
 
 def _tried(runner: Runner, cases: Sequence[TrialCase], trials: int) -> tuple[Forecast, ...]:
-    """Every case, best first: a few trials for all, the rest for those not clearly worse."""
+    """Every case, best first: a few trials for all, the rest for the best that are left."""
     runner.expect(trials * len(cases))
     left, dropped = list(cases), list[Forecast]()
     for stage, limit in CLEARLY.items():
@@ -211,7 +215,8 @@ def _tried(runner: Runner, cases: Sequence[TrialCase], trials: int) -> tuple[For
             break
         found = forecasts(runner, left, stage)
         best = min(found, key=lambda one: one.error)
-        worse = [_clearly_worse(one, best, limit) for one in found]
+        last = _by_error(found)[:FINALISTS] if stage == max(CLEARLY) else found
+        worse = [_clearly_worse(one, best, limit) or one not in last for one in found]
         dropped += [one for one, is_worse in zip(found, worse, strict=True) if is_worse]
         left = [case for case, is_worse in zip(left, worse, strict=True) if not is_worse]
         runner.expect((stage - trials) * sum(worse))

@@ -19,14 +19,14 @@ from sottovoce.planning.trial_runner import Runner, TrialCase
 
 Question: TypeAlias = Literal["workers", "epsilon"]
 
-FIRST_TRIALS = 8
+FIRST_TRIALS = 6
 MARGIN = 2.0
 """A goal is reached when the mean error plus this many standard errors is within it."""
 
-CLEARLY = 4.0
+CLEARLY = 3.0
 """If the mean is this many standard errors away from the goal, a few trials are enough."""
 
-SEARCHED_LABELS, SEARCHED_NUMBERS = 20_000, 3_000
+SEARCHED_LABELS, SEARCHED_NUMBERS = 20_000, 1_500
 """Larger campaigns are simulated on smaller ones; a mean needs fewer reports than a band."""
 
 OCTAVES = 5
