@@ -79,7 +79,7 @@ def test_what_is_no_ability_is_refused(given: object) -> None:
 
 
 def test_every_assumption_is_said_in_words() -> None:
-    assert "right 41.5 to 70 % of the time" in LabelAbility().sentence(FOUR)
+    assert "right 40 to 77.5 % of the time" in LabelAbility().sentence(FOUR)
     assert "public datasets" in LabelAbility("expert").sentence(FOUR)
     assert "independently" in LabelAbility((0.5,)).sentence(FOUR)
     assert "3 to 8 % together on a task" in NumberAbility().sentence(NUMBERS)

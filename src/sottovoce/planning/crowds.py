@@ -95,8 +95,8 @@ class NumberTraits(NamedTuple):
 
 
 LABELS: Mapping[str, LabelTraits] = {
-    "mixed": LabelTraits((0.22, 0.6), (0.05, 0.22), (0.09, 0.2)),
-    "able": LabelTraits((0.45, 0.75), (0.05, 0.15), (0.08, 0.15)),
+    "mixed": LabelTraits((0.2, 0.7), (0.07, 0.17), (0.09, 0.2)),
+    "able": LabelTraits((0.5, 0.8), (0.05, 0.15), (0.08, 0.15)),
     "expert": LabelTraits((0.75, 0.95), (0.02, 0.06), (0.03, 0.08)),
 }
 NUMBERS: Mapping[str, NumberTraits] = {

@@ -6,9 +6,17 @@ import pytest
 
 from sottovoce.planning.trials import trial_seed
 from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
-from sottovoce_studies.beyond.weighted_rounds import CROWDS, QUICK, Case, Crowd, judge, sessions
+from sottovoce_studies.beyond.weighted_rounds import (
+    CROWDS,
+    MIXED,
+    QUICK,
+    Case,
+    Crowd,
+    judge,
+    sessions,
+)
 
-CROWD = Crowd("mixed, 20", 20, 20, "mixed")
+CROWD = Crowd("mixed, 20", 20, 20, MIXED)
 
 
 def case(epsilon: float, *excess: float, spread: float = 0.001) -> Case:
