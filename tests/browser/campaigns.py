@@ -78,6 +78,6 @@ def opened(
 ) -> tuple[str, str]:
     """The same, open; returns its id and a link with which any number of workers may answer."""
     campaign = drafted(server, kind, tasks, question, **others)
-    server.requester.open(campaign)
+    server.requester.open(campaign, over_budget=True)
     [link] = server.requester.invite(campaign)
     return campaign, link

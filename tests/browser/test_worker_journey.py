@@ -157,7 +157,7 @@ def test_a_worker_may_answer_some_now_and_the_rest_later(
     at.press("draw")
     at.send()
     first, second = (json.loads(parcel["bytes"])["tasks"] for parcel in at.kept()["parcels"])
-    assert (first, second) == (["t1"], ["t0", "t2"])
+    assert (len(first), sorted(first + second)) == (1, ["t0", "t1", "t2"])
     assert at.kept()["spent"] == pytest.approx(3 * 2.0, rel=1e-6)
 
 

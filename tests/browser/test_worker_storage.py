@@ -16,6 +16,7 @@ from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing.server_process import ServerProcess, free_port, wait_until
 from sottovoce.testing.server_thread import RunningServer
+from sottovoce.worker.client import Client
 
 IS_KEPT = """async () => {
   const files = await caches.open("sottovoce-page");
@@ -168,3 +169,34 @@ def test_a_server_behind_a_path_serves_the_page_and_serves_it_offline(
         watched.context.set_offline(False)
         at.send()
         watched.close()
+
+
+def test_a_limit_that_does_not_cover_all_asks_the_most_needed_and_the_same_after_a_reload(
+    server: RunningServer, open_page: OpenPage, tmp_path: Path
+) -> None:
+    id, link = opened(server, "labels", 12, target=Target(10.0, answers=12))
+
+    def other(name: str) -> set[str]:
+        with Client(link, folder=tmp_path / name, allow_http=True) as client:
+            return {*client.send(dict.fromkeys(client.affordable(), "oak")).reports}
+
+    before = other("first")
+    watched = open_page()
+    page, at = watched.page, AtPage(watched.page)
+    at.open(link)
+    expect(page.locator("main")).to_contain_text("covers 5 of 12 answers")
+    at.press("agree")
+    page.locator(".progress").wait_for()
+    question = at.heading.inner_text()
+    other("second")
+    at.reload()
+    expect(at.heading).to_have_text(question)
+    at.answer("oak", "oak", "oak", "oak", "oak")
+    at.press("draw")
+    at.button("send").wait_for()
+    assert len(before) == len(at.parcel()["tasks"]) == 5
+    assert not before & {*at.parcel()["tasks"]}
+    page.get_by_text("This is the whole request").or_(page.locator("details summary")).first.click()
+    expect(page.locator("pre")).to_contain_text("Sottovoce-Cut-Short: yes")
+    at.send()
+    assert server.requester.campaign(id)["cut_short"] == 3

@@ -6,7 +6,7 @@ import inspect
 from collections import defaultdict
 from enum import Enum
 from types import UnionType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from tests.cli.conftest import Run
@@ -26,9 +26,11 @@ def shown(option: Any, hint: Any) -> Shown:
     if option.metavar:
         return Shown(option.metavar)
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-    kind = kinds[0] if get_origin(hint) is UnionType else hint
+    kind = kinds[0] if get_origin(hint) in (UnionType, Union) else hint
     if isinstance(kind, type) and issubclass(kind, Enum):
         return Shown("one of", frozenset(str(member.value) for member in kind))
+    if get_origin(kind) is Literal:
+        return Shown("one of", frozenset(get_args(kind)))
     return Shown(getattr(kind, "__name__", str(kind)))
 
 

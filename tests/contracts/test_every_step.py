@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.local import SortedReports, arrange
+from sottovoce.engines.local import arrange
 from sottovoce.inference.steps.coins import Coins, VoteCoins
 from sottovoce.inference.steps.confusions import Confusions, Posteriors, VoteConfusions
 from sottovoce.inference.steps.label_sets import KindCounts, SetCoins, SetPosteriors, Sets
@@ -38,7 +38,7 @@ from sottovoce.inference.steps.votes import (
     LabelCounts,
     Votes,
 )
-from sottovoce.model import Domain, FloatArray, Reports
+from sottovoce.model import Domain, FloatArray, Part, Reports
 from sottovoce.seams import Step, WorkerStep
 
 WORKERS, TASKS = 11, 40
@@ -161,7 +161,7 @@ EVERY_STEP = pytest.mark.parametrize(
 )
 
 
-def made(make: Maker, labels: int) -> tuple[Step, SortedReports]:
+def made(make: Maker, labels: int) -> tuple[Step, Part]:
     rng = np.random.default_rng(labels)
     layout = arrange(reports(rng, labels), use_kernels=False)
     return make(rng, labels), layout
@@ -176,7 +176,7 @@ def assert_close(found: FloatArray, wanted: FloatArray) -> None:
 def test_a_value_has_the_stated_shape(make: Maker, labels: int, is_map: bool) -> None:
     step, layout = made(make, labels)
     rows = (TASKS,) if is_map else ()
-    assert step(layout.part(0, TASKS)).shape == (*rows, *step.shape)
+    assert step(layout.between(0, TASKS)).shape == (*rows, *step.shape)
 
 
 @EVERY_STEP
@@ -186,7 +186,7 @@ def test_the_kernel_equals_the_specification(make: Maker, labels: int, is_map: b
     if kernel is None:
         pytest.skip("no kernel")
     for first, last in ((0, TASKS), (2, 9), (17, 19), (30, 40)):
-        part = layout.part(first, last)
+        part = layout.between(first, last)
         out = np.full((part.tasks, *step.shape), np.nan) if is_map else np.zeros(step.shape)
         kernel(part, out)
         assert_close(out, step(part))
@@ -198,7 +198,7 @@ def test_a_kernel_adds_to_what_is_there(make: Maker, labels: int, is_map: bool) 
     kernel = step.kernel()
     if kernel is None or is_map:
         pytest.skip("no kernel that adds")
-    part = layout.part(0, TASKS)
+    part = layout.between(0, TASKS)
     out = np.full(step.shape, 7.0)
     kernel(part, out)
     assert_close(out - 7.0, step(part))
@@ -207,11 +207,11 @@ def test_a_kernel_adds_to_what_is_there(make: Maker, labels: int, is_map: bool) 
 @EVERY_STEP
 def test_parts_of_whole_tasks_make_the_whole(make: Maker, labels: int, is_map: bool) -> None:
     step, layout = made(make, labels)
-    whole = step(layout.part(0, TASKS))
+    whole = step(layout.between(0, TASKS))
     rng = np.random.default_rng(9)
     for _ in range(5):
         edges = [0, *np.sort(rng.choice(np.arange(1, TASKS), 6, replace=False)).tolist(), TASKS]
-        parts = [step(layout.part(a, b)) for a, b in pairwise(edges)]
+        parts = [step(layout.between(a, b)) for a, b in pairwise(edges)]
         joined = np.concatenate(parts) if is_map else np.asarray(sum(parts))
         assert_close(joined, whole)
 
@@ -219,7 +219,7 @@ def test_parts_of_whole_tasks_make_the_whole(make: Maker, labels: int, is_map: b
 @EVERY_STEP
 def test_a_part_without_answers_is_taken(make: Maker, labels: int, is_map: bool) -> None:
     step, layout = made(make, labels)
-    value = step(layout.part(17, 19))
+    value = step(layout.between(17, 19))
     assert np.isfinite(value).all()
 
 
@@ -242,8 +242,8 @@ def test_sums_of_some_workers_come_first_and_those_of_all_last(
     few = replace(table, worker=table.worker[kept], task=table.task[kept], value=table.value[kept])
     worker = np.searchsorted(some, few.worker).astype(np.int32)
     renumbered = replace(few, worker=worker, workers=some)
-    whole = step(arrange(few, use_kernels=False).part(0, TASKS)).reshape(-1)
-    found = narrow(arrange(renumbered, use_kernels=False).part(0, TASKS)).reshape(-1)
+    whole = step(arrange(few, use_kernels=False).between(0, TASKS)).reshape(-1)
+    found = narrow(arrange(renumbered, use_kernels=False).between(0, TASKS)).reshape(-1)
     theirs = whole[: WORKERS * each].reshape(WORKERS, -1)[some].reshape(-1)
     assert_close(found, np.concatenate([theirs, whole[WORKERS * each :]]))
 
@@ -260,7 +260,7 @@ def test_a_long_task_underflows_nothing(answers: int, dtype: type[np.floating[An
     long_task = Reports.of(
         worker, np.zeros(answers, int), value, domain=domain, workers=np.arange(WORKERS)
     )
-    part = arrange(long_task, use_kernels=False).part(0, 1)
+    part = arrange(long_task, use_kernels=False).between(0, 1)
     step = Confusions(table.astype(dtype), np.array([0.2, 0.3, 0.5]))
     kernel = step.kernel()
     assert kernel is not None
@@ -277,7 +277,7 @@ def test_gold_that_the_answers_deny_is_still_gold(label: int) -> None:
     denied = Reports.of(worker, np.zeros(40, int), np.ones(40, int), domain=domain)
     table = np.full((WORKERS * 3, 3), 1e-12)
     table[1::3, 1] = 1.0
-    part = arrange(denied, use_kernels=False).part(0, 1)
+    part = arrange(denied, use_kernels=False).between(0, 1)
     step = Posteriors(table, np.full(3, 1 / 3), np.array([label], np.int32))
     kernel = step.kernel()
     assert kernel is not None

@@ -50,7 +50,7 @@ def test_truths_told_part_by_part_are_those_told_at_once(method: str, numeric: b
     parts = [
         aggregator.tell(
             PartEngine(
-                layout.part(a, b), reports.tasks[a:b], reports.domain, len(reports.tasks),
+                layout.between(a, b), reports.tasks[a:b], reports.domain, len(reports.tasks),
                 use_kernels=False,
             ),
             learnt,
@@ -69,7 +69,7 @@ def test_a_part_needs_only_what_was_learnt_of_its_own_workers(method: str, numer
     reports = answered(method, numeric)
     engine, aggregator = LocalEngine(reports), METHODS[method]()
     learnt, layout = aggregator.learn(engine), arrange(reports, use_kernels=False)
-    part = layout.part(300, 303)
+    part = layout.between(300, 303)
     narrow, own = _among_its_own(part)
     domain, count = reports.domain, len(reports.tasks)
     told = PartEngine(narrow, reports.tasks[300:303], domain, count, use_kernels=False)
@@ -95,7 +95,7 @@ def test_without_tasks_at_hand_there_are_still_weights(method: str, numeric: boo
     reports = answered(method, numeric)
     engine, aggregator = LocalEngine(reports), METHODS[method]()
     learnt = aggregator.learn(engine)
-    nothing = arrange(reports, use_kernels=False).part(5, 5)
+    nothing = arrange(reports, use_kernels=False).between(5, 5)
     elsewhere = PartEngine(nothing, np.empty(0), reports.domain, len(reports.tasks))
     found = aggregator.tell(elsewhere, learnt)
     assert len(found) == 0
@@ -104,7 +104,7 @@ def test_without_tasks_at_hand_there_are_still_weights(method: str, numeric: boo
 
 def test_a_part_makes_no_sums() -> None:
     table = Reports.of([0], [0], [1], domain=Domain.categorical("ab"))
-    part = PartEngine(arrange(table, use_kernels=False).part(0, 1), table.tasks, table.domain, 9)
+    part = PartEngine(arrange(table, use_kernels=False).between(0, 1), table.tasks, table.domain, 9)
     np.testing.assert_array_equal(part.map(AnswerCounts()), [1.0])
     with pytest.raises(UsageError, match="AnswersPerWorker need more tasks than this part has"):
         part.total(AnswersPerWorker(1))

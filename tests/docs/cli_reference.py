@@ -10,7 +10,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer.main
 
@@ -119,6 +119,8 @@ def _choices(command: Any, parameter: Any) -> list[str]:
     for kind in (hint, *get_args(hint)):
         if isinstance(kind, type) and issubclass(kind, Enum):
             return [str(member.value) for member in kind]
+        if get_origin(kind) is Literal:
+            return list(get_args(kind))
     return []
 
 

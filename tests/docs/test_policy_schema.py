@@ -32,6 +32,7 @@ from sottovoce import (
 from sottovoce.mechanisms.laws.hyper_weights import LevelWeights
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.registry import mechanism_class
+from sottovoce.model import WORDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA: dict[str, Any] = json.loads(
@@ -105,7 +106,9 @@ def _windows() -> Policy:
 
 
 def _levels() -> Policy:
-    return policy_of(TwoLayer(2, LevelWeights.beta(2, 0.0, 0.6, 2.0, 4.0, 7)), YES_NO, None)
+    others = tuple(WORDS * level // 20 for level in range(1, 8))
+    weights = (*(WORDS // 8,) * 6, WORDS // 4)
+    return policy_of(TwoLayer(2, LevelWeights(others, weights)), YES_NO, None)
 
 
 CASES = dict(_made())

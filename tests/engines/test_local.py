@@ -94,7 +94,7 @@ def test_numbers_have_the_same_bits_for_any_number_of_threads(
 def test_blocks_add_up_to_the_whole(numbers: Reports) -> None:
     step = SquaredErrors(np.ones(WORKERS))
     engine = LocalEngine(numbers, use_kernels=False)
-    whole = step(engine._layout.part(0, TASKS))
+    whole = step(engine._layout.between(0, TASKS))
     np.testing.assert_allclose(engine.total(step), whole, rtol=1e-12)
 
 

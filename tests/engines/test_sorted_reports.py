@@ -35,7 +35,7 @@ def by_task(rows: list[Row]) -> list[Row]:
 @settings(max_examples=50, deadline=None)
 @given(rows=ROWS)
 def test_labels_lie_by_task_and_otherwise_in_order(use_kernels: bool, rows: list[Row]) -> None:
-    part = labels_of(arrange(table(rows), use_kernels=use_kernels).part(0, 10))
+    part = labels_of(arrange(table(rows), use_kernels=use_kernels).between(0, 10))
     worker, label = np.divmod(part.report, 3)
     found = zip(worker.tolist(), part.task.tolist(), label.tolist(), strict=True)
     assert list(found) == by_task(rows)
@@ -45,7 +45,7 @@ def test_labels_lie_by_task_and_otherwise_in_order(use_kernels: bool, rows: list
 @settings(max_examples=50, deadline=None)
 @given(rows=ROWS)
 def test_numbers_lie_by_task_and_otherwise_in_order(use_kernels: bool, rows: list[Row]) -> None:
-    part = numbers_of(arrange(table(rows, numeric=True), use_kernels=use_kernels).part(0, 10))
+    part = numbers_of(arrange(table(rows, numeric=True), use_kernels=use_kernels).between(0, 10))
     columns = (part.reporters.tolist(), part.task.tolist(), part.values.tolist())
     assert list(zip(*columns, strict=True)) == by_task(rows)
 
@@ -53,7 +53,7 @@ def test_numbers_lie_by_task_and_otherwise_in_order(use_kernels: bool, rows: lis
 @pytest.mark.parametrize("use_kernels", [True, False])
 def test_a_part_holds_the_answers_of_its_tasks_only(use_kernels: bool) -> None:
     rows = [(0, 5, 1), (1, 2, 0), (2, 5, 2), (3, 7, 1), (4, 5, 0)]
-    part = arrange(table(rows), use_kernels=use_kernels).part(5, 7)
+    part = arrange(table(rows), use_kernels=use_kernels).between(5, 7)
     assert isinstance(part, LabelPart)
     assert (part.first, part.tasks) == (5, 2)
     assert part.report.tolist() == [1, 8, 12]
@@ -61,7 +61,7 @@ def test_a_part_holds_the_answers_of_its_tasks_only(use_kernels: bool) -> None:
 
 
 def test_labels_take_four_bytes_an_answer() -> None:
-    part = labels_of(arrange(table([(0, 0, 1)]), use_kernels=False).part(0, 10))
+    part = labels_of(arrange(table([(0, 0, 1)]), use_kernels=False).between(0, 10))
     assert part.coded.dtype == np.uint32
 
 
@@ -81,7 +81,7 @@ def huge(workers: int, labels: int, worker: list[int], value: list[int]) -> Repo
 def test_codes_that_need_it_take_eight_bytes(use_kernels: bool) -> None:
     last = 2**31 - 1
     part = labels_of(
-        arrange(huge(2**31, 100, [last, 0], [99, 1]), use_kernels=use_kernels).part(0, 2)
+        arrange(huge(2**31, 100, [last, 0], [99, 1]), use_kernels=use_kernels).between(0, 2)
     )
     assert part.coded.dtype == np.int64
     assert part.report.tolist() == [last * 100 + 99, 1]
@@ -92,7 +92,7 @@ def test_codes_that_need_it_take_eight_bytes(use_kernels: bool) -> None:
 def test_codes_at_the_edge_of_four_bytes_are_exact(use_kernels: bool, workers: int) -> None:
     last = workers - 1
     reports = huge(workers, 2, [last, last], [1, 0])
-    part = labels_of(arrange(reports, use_kernels=use_kernels).part(0, 2))
+    part = labels_of(arrange(reports, use_kernels=use_kernels).between(0, 2))
     assert part.report.tolist() == [last * 2 + 1, last * 2]
 
 

@@ -16,7 +16,7 @@ from enum import Enum
 from importlib.metadata import entry_points
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import typer
 import typer.main
@@ -69,6 +69,8 @@ def _parameter(parameter: Any) -> dict[str, Any]:
     )
     if inspect.isclass(annotation) and issubclass(annotation, Enum):
         kind: Any = [_plain(each) for each in annotation]
+    elif get_origin(annotation) is Literal:
+        kind = list(get_args(annotation))
     else:
         kind = annotation.__name__ if inspect.isclass(annotation) else stable(str(annotation))
     usual = vars(type(info)())

@@ -1,4 +1,4 @@
-"""What a device answers within its budget, computed before anyone is asked."""
+"""The answers that a device affords within its budget, computed before anyone is asked."""
 
 from __future__ import annotations
 

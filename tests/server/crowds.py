@@ -11,6 +11,7 @@ import numpy as np
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.codes import names_of, written_reports
 from sottovoce.model import Cells, Grid, Policy, Submission, Task, Terms, assigned, pseudonym
+from sottovoce.model.campaign import Assignment
 from sottovoce.server.campaigns.drafts import create_draft
 from sottovoce.server.campaigns.invites import InviteKind, invite
 from sottovoce.server.campaigns.lifecycle import open_campaign
@@ -18,9 +19,14 @@ from sottovoce.server.campaigns.submissions import ReportAdmission
 from sottovoce.server.service import Service
 
 
-def opened(service: Service, policy: Policy, tasks: Sequence[str]) -> tuple[str, str]:
+def opened(
+    service: Service,
+    policy: Policy,
+    tasks: Sequence[str],
+    assignment: Assignment = Assignment.HASH,
+) -> tuple[str, str]:
     """An open campaign and an invite to it."""
-    terms = Terms("Leaves", "Which one?", policy)
+    terms = Terms("Leaves", "Which one?", policy, assignment=assignment)
     id = create_draft(service, terms, [Task(name, f"What is {name}?") for name in tasks]).id
     open_campaign(service, id)
     (link,) = invite(service, id, InviteKind.OPEN, public_url="http://x")

@@ -15,13 +15,13 @@ from tests.service.forked_processes import Forked, Forker
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.live.requester import LiveView
 from sottovoce.model import Keyholder
-from sottovoce.model.sum_rounds import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum, RoundRecord
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.server.database import Database
-from sottovoce.server.database.live_sessions import StoredRound, rounds_of, the_session
+from sottovoce.server.database.live_sessions import rounds_of, the_session
 from sottovoce.testing import ServerProcess
 from sottovoce.testing.server_process import wait_until
 
@@ -87,7 +87,7 @@ class Crowd:
         lines = (self.folder / f"said-{worker}").read_text().splitlines()
         return [json.loads(line) for line in lines]
 
-    def stored(self) -> tuple[StarTerms, list[StoredRound]]:
+    def stored(self) -> tuple[StarTerms, list[RoundRecord]]:
         """The terms, and the rounds that were opened, as the database has them."""
         database = Database.at(self.server.data)
         try:

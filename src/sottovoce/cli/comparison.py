@@ -30,8 +30,8 @@ def compare(
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -39,10 +39,7 @@ def compare(
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("compare needs --gold TABLE, with columns task and truth")
-    with console.reading(answers):
-        table = sottovoce.read(
-            answers, **options.reading(columns, domain, repeats, bad_rows, format)
-        )
+    table = console.read_table(answers, options.reading(columns, domain, repeats, bad_rows, format))
     rows = sottovoce.compare(
         table,
         known,

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import sottovoce
 from sottovoce.errors import UsageError
 from sottovoce.tables import write_columns
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sottovoce.model import Reading, Result, Score
+    from sottovoce.model import Guarantee, Reading, Reports, Result, Score
 
 
 LARGE_FILE = 20_000_000
@@ -140,6 +141,31 @@ def interval_words(score: Score) -> str:
     return f"{score.low:{digits}} to {score.high:{digits}}"
 
 
+def guarantee_json(answer: Guarantee, worker: Guarantee) -> dict[str, Any]:
+    """The guarantees of a simulated run, for one answer and for a worker."""
+    return {
+        "per_answer": answer.epsilon,
+        "per_worker": worker.epsilon,
+        "delta": answer.delta,
+        "answers": worker.answers,
+        "assumptions": list(answer.assumptions),
+    }
+
+
+def print_guarantee(answer: Guarantee, worker: Guarantee) -> None:
+    """Print the guarantees of a simulated run, and their assumptions."""
+    say(f"Guarantee: {answer}; {worker} with up to {worker.answers:,} answers. It holds if")
+    for assumption in answer.assumptions:
+        say(f"  - {assumption}")
+
+
+def print_cpu(seconds: Mapping[str, float], workers: int) -> None:
+    """Print the CPU seconds of each party of a simulated run."""
+    for party, spent in seconds.items():
+        each = f", {1000 * spent / workers:.2f} ms each" if party == "workers" else ""
+        say(f"CPU of {party}: {spent:.2f} s{each}")
+
+
 @contextmanager
 def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
     """Count passes in a line on standard error, if it is a terminal."""
@@ -177,6 +203,12 @@ def reading(source: str) -> Iterator[None]:
     large = source == "-" or (os.path.isfile(source) and os.path.getsize(source) > LARGE_FILE)
     with passes(f"reading {source}", visible=large):
         yield
+
+
+def read_table(source: str, keywords: Mapping[str, Any]) -> Reports:
+    """Read a table, with a line on standard error while a large one is read."""
+    with reading(source):
+        return sottovoce.read(source, **keywords)
 
 
 def _console() -> Console:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,24 +11,8 @@ from sottovoce import datasets
 from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, JsonOption, file_option, output_option
 from sottovoce.datasets import Crowd, DatasetCard
+from sottovoce.datasets.crowds import Ability
 from sottovoce.errors import UsageError
-
-
-class CrowdKind(StrEnum):
-    """The kind of simulated crowd."""
-
-    categorical = "categorical"
-    numeric = "numeric"
-    sparse = "sparse"
-
-
-class Population(StrEnum):
-    """The kind of workers in a categorical crowd."""
-
-    homogeneous = "homogeneous"
-    heterogeneous = "heterogeneous"
-    spammers = "spammers"
-    adversaries = "adversaries"
 
 
 def list_all(json: JsonOption = False) -> None:
@@ -95,7 +78,7 @@ def add(
 
 def generate(
     kind: Annotated[
-        CrowdKind,
+        Literal["categorical", "numeric", "sparse"],
         typer.Argument(metavar="KIND", help="categorical, numeric or sparse.", show_default=False),
     ],
     output: Annotated[Path, output_option("Write the answers to this .parquet file.")],
@@ -107,8 +90,8 @@ def generate(
     label_count: Annotated[int, typer.Option(help="categorical: number of labels.")] = 4,
     redundancy: Annotated[int, typer.Option(help="categorical: answers per task.")] = 5,
     population: Annotated[
-        Population, typer.Option(help="categorical: which workers the crowd has.")
-    ] = Population.heterogeneous,
+        Ability, typer.Option(help="categorical: which workers the crowd has.")
+    ] = "heterogeneous",
     accuracy: Annotated[float, typer.Option(help="categorical: mean accuracy.")] = 0.7,
     imbalance: Annotated[
         float, typer.Option(help="categorical: frequency of the first label over the last.")
@@ -135,24 +118,24 @@ def generate(
     """Simulate a crowd and stream its answers to a Parquet file (10^8 answers are feasible)."""
     crowd: Crowd
     match kind:
-        case CrowdKind.categorical:
+        case "categorical":
             crowd = datasets.CategoricalCrowd(
                 workers=workers,
                 tasks=tasks,
                 labels=label_count,
                 redundancy=redundancy,
-                ability=population.value,
+                ability=population,
                 accuracy=accuracy,
                 share=share,
                 imbalance=imbalance,
                 difficulty=difficulty,
                 seed=seed,
             )
-        case CrowdKind.numeric:
+        case "numeric":
             crowd = datasets.NumericCrowd(
                 workers=workers, tasks=tasks, lambda1=lambda1, density=density, clip=clip, seed=seed
             )
-        case CrowdKind.sparse:
+        case "sparse":
             crowd = datasets.SparseCrowd(workers=workers, tasks=tasks, sparsity=sparsity, seed=seed)
     for path in (output, write_gold):
         if path is not None and path.suffix != ".parquet":

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,23 +24,6 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(|K|M|G|Ki|Mi|Gi)B?", re.ASCII)
 
 
-class Ties(StrEnum):
-    """How ties between equally likely labels are broken."""
-
-    first = "first"
-    random = "random"
-
-
-class EngineName(StrEnum):
-    """Where sums over the answers are computed."""
-
-    local = "local"
-    chunked = "chunked"
-    spark = "spark"
-
-
-LARGE: dict[EngineName, LargeEngineName]
-LARGE = {EngineName.chunked: "chunked", EngineName.spark: "spark"}
 LONG = 1_000_000
 
 
@@ -91,20 +73,21 @@ def infer(
         ),
     ] = None,
     ties: Annotated[
-        Ties, typer.Option(help="How ties between equally likely labels are broken.")
-    ] = Ties.first,
+        Literal["first", "random"],
+        typer.Option(help="How ties between equally likely labels are broken."),
+    ] = "first",
     seed: Annotated[int | None, typer.Option(help="Seed for --ties random.")] = None,
     policy: Annotated[
         Path | None,
         options.file_option("ANSWERS are reports that were made under this policy."),
     ] = None,
     engine: Annotated[
-        EngineName,
+        Literal["local", "chunked", "spark"],
         typer.Option(
             help="Where to compute: local in memory; chunked on disk, for Parquet tables larger "
             "than memory; spark on a Spark cluster."
         ),
-    ] = EngineName.local,
+    ] = "local",
     master: options.MasterOption = None,
     conf: options.ConfOption = None,
     checkpoint: Annotated[
@@ -132,8 +115,8 @@ def infer(
     ] = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     json: options.JsonOption = False,
     force: options.ForceOption = False,
@@ -142,7 +125,7 @@ def infer(
 
     A terminal shows the first tasks as a table; a pipe gets all tasks as CSV.
     """
-    if engine is not EngineName.local:
+    if engine != "local":
         local_only = {
             "known": known,
             "known-columns": known_columns,
@@ -153,7 +136,7 @@ def infer(
             "confusions": confusions,
             "seed": seed,
             "format": format,
-            "ties": None if ties is Ties.first else ties,
+            "ties": None if ties == "first" else ties,
         }
         large_only = {
             "parameters": options.parameters(setting),
@@ -164,7 +147,7 @@ def infer(
             **options.reading(columns, domain, repeats, bad_rows, None),
         }
         options.refuse_given(local_only, f"does not work with --engine {engine}: drop it")
-        _infer_large(answers, output, method, LARGE[engine], policy, memory, large_only, json=json)
+        _infer_large(answers, output, method, engine, policy, memory, large_only, json=json)
         return
     large = {"master": master, "conf": conf, "checkpoint": checkpoint, "memory": memory}
     given = {option: value for option, value in large.items() if value}
@@ -189,7 +172,7 @@ def infer(
             table,
             method,
             parameters=options.parameters(setting),
-            ties=ties.value,
+            ties=ties,
             seed=seed,
             progress=progress,
             policy=kept,

@@ -23,7 +23,7 @@ from sottovoce.cli.options import (
     folder_option,
     yes_option,
 )
-from sottovoce.cli.prompts import Ended, agreed, given_passphrase
+from sottovoce.cli.prompts import Ended, confirmed, given_passphrase
 from sottovoce.errors import UsageError
 from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client.replies import printable
@@ -182,10 +182,8 @@ def _agreement(client: KeyholderClient, home: Path, card: Keyholder, *, yes: boo
 
 
 def _asked() -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError("no terminal to ask for confirmation: add --yes to take part")
     try:
-        return agreed("Take part?")
+        return confirmed("Take part?", "take part")
     except Ended:
         return False
 

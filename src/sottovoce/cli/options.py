@@ -6,28 +6,17 @@ import math
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from sottovoce.errors import UsageError
+from sottovoce.model import Repeats
 from sottovoce.tables import parse_domain
+from sottovoce.tables.readers import BadRows
 
-
-class Repeats(StrEnum):
-    """Duplicate policy: the rows that count if a (worker, task) pair occurs more than once."""
-
-    first = "first"
-    last = "last"
-    keep = "keep"
-    error = "error"
-
-
-class BadRows(StrEnum):
-    """The treatment of invalid rows."""
-
-    error = "error"
-    drop = "drop"
+Layout = Literal["votes", "sum", "histogram"]
+"""The sums that are computed."""
 
 
 class Ways(StrEnum):
@@ -36,14 +25,6 @@ class Ways(StrEnum):
     any = "any"
     local = "local"
     sealed = "sealed"
-
-
-class Layout(StrEnum):
-    """The sums that are computed."""
-
-    votes = "votes"
-    sum = "sum"
-    histogram = "histogram"
 
 
 class Unit(StrEnum):
@@ -342,8 +323,8 @@ def reading(
     given: Mapping[str, object] = {
         "columns": pairs(columns, "--columns"),
         "domain": parse_domain(domain) if domain is not None else None,
-        "repeats": None if repeats is Repeats.first else repeats.value,
-        "bad_rows": None if bad_rows is BadRows.error else bad_rows.value,
+        "repeats": None if repeats == "first" else repeats,
+        "bad_rows": None if bad_rows == "error" else bad_rows,
         "format": format,
     }
     return {name: value for name, value in given.items() if value is not None}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -22,14 +21,6 @@ from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.model import Policy, Reports
 from sottovoce.tables import check_path, policy_text, write_tables
 from sottovoce.worker import SystemRandomness
-
-
-class ReportEngine(StrEnum):
-    """Where reports are computed."""
-
-    local = "local"
-    spark = "spark"
-
 
 OutputOption = Annotated[
     str | None,  # pathlib does not support hdfs://…
@@ -50,7 +41,7 @@ SeedOption = Annotated[
     ),
 ]
 EngineOption = Annotated[
-    ReportEngine,
+    Literal["local", "spark"],
     typer.Option(
         help="Where to compute: local in memory; spark on a Spark cluster, for simulations of "
         "Parquet tables with --seed and --policy."
@@ -72,13 +63,13 @@ def perturb(
     sample: options.SampleOption = None,
     setting: options.SettingOption = None,
     seed: SeedOption = None,
-    engine: EngineOption = ReportEngine.local,
+    engine: EngineOption = "local",
     master: options.MasterOption = None,
     conf: options.ConfOption = None,
     columns: options.ColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     force: options.ForceOption = False,
 ) -> None:
@@ -102,12 +93,12 @@ def perturb(
         "--domain": domain,
     }
     reading = options.reading(columns, domain, repeats, bad_rows, format)
-    lacks = [] if policy or engine is ReportEngine.spark else list(asked.missing)
-    if not (policy or write_policy or engine is ReportEngine.spark):
+    lacks = [] if policy or engine == "spark" else list(asked.missing)
+    if not (policy or write_policy or engine == "spark"):
         lacks.append("--write-policy")
     if output is None or lacks:
         raise UsageError(_missing(output, lacks))
-    if engine is ReportEngine.spark:
+    if engine == "spark":
         where = {"master": master, "settings": options.spark_settings(conf), "force": force}
         _perturb_large(answers, output, policy, beside_policy, seed, reading, where)
         return

@@ -79,6 +79,13 @@ def agreed(question: str) -> bool:
     return read_line(f"{question} [y/N] ").lower() in ("y", "yes")
 
 
+def confirmed(question: str, to: str) -> bool:
+    """Whether a person at the terminal agrees; without a terminal --yes is needed."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"no terminal to ask for confirmation: add --yes to {to}")
+    return agreed(question)
+
+
 class Questions:
     """The questions of a campaign to one worker, and the answers so far, which stay in memory."""
 

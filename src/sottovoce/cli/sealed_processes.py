@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import secrets
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from subprocess import Popen
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from sottovoce.api.simulate_sealed import SealedRun, sealed_run
 from sottovoce.cli.console import passes
-from sottovoce.cli.worker_processes import SimulatedWorker, cpu, run_workers
+from sottovoce.cli.worker_processes import SimulatedWorker, cpu, own_command, run_workers
 from sottovoce.errors import SottovoceError
 from sottovoce.keyholder.client import KeyholderClient, KeyholderLink
 from sottovoce.keyholder.key_file import make_keys, open_keys
@@ -106,25 +105,13 @@ def _home(place: Path, seat: int) -> Path:
     return place / f"keyholder-{seat}"
 
 
-@contextmanager
-def _serving(place: Path, link: KeyholderLinkView) -> Iterator[subprocess.Popen[bytes]]:
+def _serving(place: Path, link: KeyholderLinkView) -> AbstractContextManager[Popen[str]]:
     """A keyholder's process, which exits when everything is opened."""
     seat = link["seat"]
     home, passphrase = str(_home(place, seat)), str(place / "passphrase")
     arguments = ["keyholder", "serve", link["link"], "--yes", "--folder", home]
     arguments += ["--passphrase-file", passphrase]
-    with (place / f"keyholder-{seat}.log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-m", "sottovoce", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    return own_command(arguments, place / f"keyholder-{seat}.log")
 
 
 def _let_contribute(requester: Requester, campaign: str, answers: Reports, place: Path) -> None:
@@ -146,9 +133,7 @@ def _let_contribute(requester: Requester, campaign: str, answers: Reports, place
         raise SottovoceError(f"{len(refused):,} workers were refused: {refused[0]}")
 
 
-def _wait_for_opening(
-    requester: Requester, campaign: str, served: Sequence[subprocess.Popen[bytes]]
-) -> None:
+def _wait_for_opening(requester: Requester, campaign: str, served: Sequence[Popen[str]]) -> None:
     def opened() -> bool:
         rounds = requester.rounds(campaign)
         ended = [seat for seat, process in enumerate(served, 1) if process.poll()]

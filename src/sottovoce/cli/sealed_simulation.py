@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,37 +17,14 @@ from sottovoce.files.atomic_output import check_target
 from sottovoce.hooks import filled
 from sottovoce.model import Result, Score
 
+Suite = Literal["committee", "plain", "masked", "damgard_jurik"]
+"""How sums are computed."""
 
-class Suite(StrEnum):
-    """How sums are computed."""
+Mode = Literal["noised", "as_published", "log_odds"]
+"""The sums that are opened."""
 
-    committee = "committee"
-    plain = "plain"
-    masked = "masked"
-    damgard_jurik = "damgard_jurik"
-
-
-class Mode(StrEnum):
-    """The sums that are opened."""
-
-    noised = "noised"
-    as_published = "as_published"
-    log_odds = "log_odds"
-
-
-class WeightedRounds(StrEnum):
-    """Number of noised rounds after the first."""
-
-    auto = "auto"
-    none = "0"
-    one = "1"
-    two = "2"
-    three = "3"
-
-    @property
-    def asked(self) -> int | None:
-        """The number; None if the planner decides."""
-        return None if self is WeightedRounds.auto else int(self.value)
+WeightedRounds = Literal["auto", "0", "1", "2", "3"]
+"""Number of noised rounds after the first; the planner decides about auto."""
 
 
 def simulate(
@@ -59,7 +35,7 @@ def simulate(
             help="Parties that compute sums: keyholders (committee), online workers (masked, "
             "damgard_jurik), or the same sums unprotected (plain)."
         ),
-    ] = Suite.committee,
+    ] = "committee",
     mode: Annotated[
         Mode,
         typer.Option(
@@ -67,7 +43,7 @@ def simulate(
             "(as_published), or half of it (log_odds). Only noised has a guarantee; the others "
             "leak labels."
         ),
-    ] = Mode.noised,
+    ] = "noised",
     epsilon: Annotated[
         float, typer.Option(metavar="EPSILON", help="Privacy loss per answer.")
     ] = 1.0,
@@ -80,7 +56,7 @@ def simulate(
         typer.Option(
             help="Online workers: number of noised rounds after the first; auto simulates."
         ),
-    ] = WeightedRounds.auto,
+    ] = "auto",
     sum_scale: Annotated[
         int | None,
         typer.Option(help="EM without noise: numbers are multiplied by this and rounded."),
@@ -128,8 +104,8 @@ def simulate(
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     force: options.ForceOption = False,
     json: options.JsonOption = False,
@@ -141,7 +117,7 @@ def simulate(
     of online workers, or another mode than noised, the workers and a server compute the truths
     together in rounds (the worker-private EM).
     """
-    private = mode is not Mode.noised or suite in (Suite.masked, Suite.damgard_jurik)
+    private = mode != "noised" or suite in ("masked", "damgard_jurik")
     _refuse_others(
         private,
         keyholders={
@@ -158,19 +134,16 @@ def simulate(
             "--transcript": transcript is not None,
             "--delta": delta is not None,
             "--assignments": assignments,
-            "--weighted-rounds": weighted_rounds is not WeightedRounds.auto,
+            "--weighted-rounds": weighted_rounds != "auto",
         },
     )
-    if separate_processes and suite is Suite.plain:
+    if separate_processes and suite == "plain":
         raise UsageError("--suite plain has no parties: drop --separate-processes")
     if assignments and transcript is None:
         raise UsageError("--assignments needs --transcript FILE")
     if transcript is not None:
         check_target(transcript, force=force)
-    with console.reading(answers):
-        table = sottovoce.read(
-            answers, **options.reading(columns, domain, repeats, bad_rows, format)
-        )
+    table = console.read_table(answers, options.reading(columns, domain, repeats, bad_rows, format))
     console.notes_of(table.reading)
     if table.simulated:
         raise UsageError("these are randomised reports: sealing needs raw answers")
@@ -184,11 +157,11 @@ def simulate(
         private_em = filled("sealed.simulate")
         run = private_em.run(
             table,
-            suite=suite.value,
-            mode=mode.value,
+            suite=suite,
+            mode=mode,
             epsilon=epsilon,
             delta=delta,
-            weighted_rounds=weighted_rounds.asked,
+            weighted_rounds=None if weighted_rounds == "auto" else int(weighted_rounds),
             scale=sum_scale,
             rounds=rounds,
             threshold=threshold,
@@ -201,14 +174,14 @@ def simulate(
     how: dict[str, Any] = {
         "epsilon": epsilon,
         "hide_participation": hide_participation,
-        "layout": layout and str(layout),
+        "layout": layout,
         "keyholders": keyholders,
         "colluding": colluding,
     }
     if separate_processes:
         summed = run_processes(table, **how)
     else:
-        summed = simulate_sealed(table, suite=suite.value, **how)  # type: ignore[arg-type]
+        summed = simulate_sealed(table, suite=suite, **how)  # type: ignore[arg-type]
     score = scored(summed.result)
     if json:
         console.print_json(_as_json(summed, score, mode))
@@ -230,23 +203,16 @@ def _refuse_others(
 
 
 def _as_json(run: SealedRun, score: Score | None, mode: Mode) -> dict[str, Any]:
-    held, worker = run.guarantee, run.guarantee_worker
     return {
         "suite": run.suite,
-        "mode": str(mode),
+        "mode": mode,
         "workers": run.workers,
         "dropped": run.dropped,
         **({} if score is None else score.as_dict()),
         "identical_to_plain": run.identical_to_plain,
         "rounds": run.rounds,
         "cpu_seconds": {party: round(seconds, 4) for party, seconds in run.cpu_seconds.items()},
-        "guarantee": {
-            "per_answer": held.epsilon,
-            "per_worker": worker.epsilon,
-            "delta": held.delta,
-            "answers": worker.answers,
-            "assumptions": list(held.assumptions),
-        },
+        "guarantee": console.guarantee_json(run.guarantee, run.guarantee_worker),
         "method": run.result.provenance.method,
         "policy_hash": run.policy.hash,
     }
@@ -261,12 +227,5 @@ def _print(run: SealedRun, score: Score | None, *, table_tasks: int) -> None:
         console.say(f"Truths, by {run.result.provenance.method}: {console.score_words(score)}")
     same = "the same integers as" if run.identical_to_plain else "NOT the integers of"
     console.say(f"Sums: {same} the plain suite with the same noise.")
-    console.say(
-        f"Guarantee: {run.guarantee}; {run.guarantee_worker} with up to "
-        f"{run.guarantee_worker.answers:,} answers. It holds if"
-    )
-    for assumption in run.guarantee.assumptions:
-        console.say(f"  - {assumption}")
-    for party, seconds in run.cpu_seconds.items():
-        each = f", {1000 * seconds / run.workers:.2f} ms each" if party == "workers" else ""
-        console.say(f"CPU of {party}: {seconds:.2f} s{each}")
+    console.print_guarantee(run.guarantee, run.guarantee_worker)
+    console.print_cpu(run.cpu_seconds, run.workers)

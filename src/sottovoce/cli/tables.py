@@ -18,8 +18,8 @@ def inspect(
     answers: options.AnswersArgument,
     columns: options.ColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -28,10 +28,7 @@ def inspect(
     Agreement is Krippendorff's alpha, Fleiss' kappa and the mean of Cohen's kappa, with 95 %
     intervals in brackets. --json lists it for each worker and each pair of workers.
     """
-    with console.reading(answers):
-        table = sottovoce.read(
-            answers, **options.reading(columns, domain, repeats, bad_rows, format)
-        )
+    table = console.read_table(answers, options.reading(columns, domain, repeats, bad_rows, format))
     seen = sottovoce.inspect(table)
     if json:
         console.print_json(_as_json(seen))
@@ -130,8 +127,8 @@ def pack(
     output: Annotated[Path, options.output_option("Write the packed copy to this .parquet file.")],
     columns: options.ColumnsOption = None,
     domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
+    repeats: options.RepeatsOption = "first",
+    bad_rows: options.BadRowsOption = "error",
     format: options.FormatOption = None,
     force: options.ForceOption = False,
 ) -> None:

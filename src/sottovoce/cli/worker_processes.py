@@ -6,12 +6,14 @@ Also measures the CPU seconds of child processes.
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty
+from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.datasets import CategoricalCrowd, generate
@@ -134,6 +136,27 @@ def _answer(workers: Sequence[SimulatedWorker], folder: Path, outcomes: Any) -> 
             outcomes.put(WorkerOutcome(one.worker, tasks, receipt.replayed))
         except SottovoceError as error:
             outcomes.put(WorkerOutcome(one.worker, (), refused=str(error)))
+
+
+@contextmanager
+def own_command(arguments: Sequence[str], log: Path, line: str = "") -> Iterator[Popen[str]]:
+    """A command of this program in its own process, with this line as its input."""
+    with log.open("wb") as output:
+        process = Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "sottovoce", *arguments],
+            stdin=PIPE,
+            stdout=output,
+            stderr=output,
+            text=True,
+        )
+    try:
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        with process.stdin as pipe:
+            pipe.write(line)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @contextmanager

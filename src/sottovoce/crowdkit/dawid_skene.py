@@ -129,18 +129,8 @@ def _check_assigned(
 
 
 @dataclass(eq=False)
-class DawidSkene:
-    """Truths and workers' confusion matrices by EM (Dawid & Skene 1979).
-
-    At most `n_iter` rounds; stops when `loss_history_` grows by less than `tol`. An
-    `initial_error` handed to `fit` is used as `initial_error_strategy` says: "assign" starts from
-    it, "addition" adds it to the counts the votes imply; without a strategy it is ignored.
-
-    >>> rows = [("t1", "a", 1), ("t1", "b", 1), ("t2", "a", 0), ("t2", "b", 0), ("t2", "c", 1)]
-    >>> frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
-    >>> DawidSkene(n_iter=20).fit_predict(frame).to_dict()
-    {'t1': 1, 't2': 0}
-    """
+class _ConfusionModel:
+    """The arguments and results of EM with an error rate for each worker."""
 
     n_iter: int = 100
     tol: float = 1e-5
@@ -156,6 +146,24 @@ class DawidSkene:
     """The chance of a worker's label given each truth, for the labels the worker gave."""
     loss_history_: list[float] = field(init=False, repr=False)
     """The bound on the log-likelihood per answer, after each round."""
+
+    def _keep(self, frames: Frames) -> None:
+        self.labels_, self.probas_, self.priors_, self.errors_ = frames
+
+
+@dataclass(eq=False)
+class DawidSkene(_ConfusionModel):
+    """Truths and workers' confusion matrices by EM (Dawid & Skene 1979).
+
+    At most `n_iter` rounds; stops when `loss_history_` grows by less than `tol`. An
+    `initial_error` handed to `fit` is used as `initial_error_strategy` says: "assign" starts from
+    it, "addition" adds it to the counts the votes imply; without a strategy it is ignored.
+
+    >>> rows = [("t1", "a", 1), ("t1", "b", 1), ("t2", "a", 0), ("t2", "b", 0), ("t2", "c", 1)]
+    >>> frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    >>> DawidSkene(n_iter=20).fit_predict(frame).to_dict()
+    {'t1': 1, 't2': 0}
+    """
 
     def fit(
         self,
@@ -213,9 +221,6 @@ class DawidSkene:
         votes = VoteConfusions(len(table.workers), len(table.labels), known)
         return informed_start(ConfusionSums(engine.total(votes)), earlier)
 
-    def _keep(self, frames: Frames) -> None:
-        self.labels_, self.probas_, self.priors_, self.errors_ = frames
-
 
 def _arranged(
     table: CodedFrame, gold: pd.Series[Any] | None, history: pd.DataFrame | None
@@ -239,7 +244,7 @@ def _voted(engine: Engine, known: Codes | None) -> FloatArray:
 
 
 @dataclass(eq=False)
-class OneCoinDawidSkene:
+class OneCoinDawidSkene(_ConfusionModel):
     """Dawid-Skene with one parameter a worker, its accuracy (Zhang et al. 2016, §2).
 
     At most `n_iter` rounds; stops when `loss_history_` grows by less than `tol`.
@@ -251,22 +256,8 @@ class OneCoinDawidSkene:
     {'a': 1.0, 'b': 1.0, 'c': 0.0}
     """
 
-    n_iter: int = 100
-    tol: float = 1e-5
-    initial_error_strategy: Literal["assign", "addition"] | None = None
-
-    labels_: pd.Series[Any] = field(init=False, repr=False)
-    """The truth of each task."""
-    probas_: pd.DataFrame = field(init=False, repr=False)
-    """The posterior of each label, by task."""
-    priors_: pd.Series[float] = field(init=False, repr=False)
-    """The share of each label among the truths."""
     skills_: pd.Series[float] = field(init=False, repr=False)
     """The accuracy of each worker."""
-    errors_: pd.DataFrame = field(init=False, repr=False)
-    """The chance of a worker's label given each truth, for the labels the worker gave."""
-    loss_history_: list[float] = field(init=False, repr=False)
-    """The bound on the log-likelihood per answer, after each round."""
 
     def fit(self, data: pd.DataFrame) -> OneCoinDawidSkene:
         """Run EM; the results are attributes."""
@@ -297,9 +288,6 @@ class OneCoinDawidSkene:
     def fit_predict_proba(self, data: pd.DataFrame) -> pd.DataFrame:
         """Fit, and give `probas_`."""
         return self.fit(data).probas_
-
-    def _keep(self, frames: Frames) -> None:
-        self.labels_, self.probas_, self.priors_, self.errors_ = frames
 
 
 def _voted_coins(engine: Engine) -> tuple[FloatArray, Coin]:

@@ -77,24 +77,9 @@ class PartEngine:
     def __init__(
         self, part: Part, tasks: Names, domain: Domain, task_count: int, *, use_kernels: bool = True
     ) -> None:
-        self._part, self._tasks, self._domain = part, tasks, domain
-        self._task_count, self._kernels = task_count, use_kernels
-
-    @property
-    def workers(self) -> Names:
-        return np.empty(0, np.int64)
-
-    @property
-    def tasks(self) -> Names:
-        return self._tasks
-
-    @property
-    def task_count(self) -> int:
-        return self._task_count
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
+        self.workers: Names = np.empty(0, np.int64)
+        self.tasks, self.domain, self.task_count = tasks, domain, task_count
+        self._part, self._kernels = part, use_kernels
 
     def total(self, step: Step) -> FloatArray:
         raise UsageError(f"the sums of {type(step).__name__} need more tasks than this part has")

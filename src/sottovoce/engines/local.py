@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 
@@ -18,55 +16,17 @@ from sottovoce.engines.blocks import MOST_BLOCKS, adder, block_count, cut, in_or
 from sottovoce.errors import UsageError
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import (
-    CodedArray,
-    Codes,
-    Domain,
     FloatArray,
     LabelPart,
-    Names,
     NumberPart,
     Part,
     Reports,
-    StartsArray,
 )
 from sottovoce.seams import Step
 
 
-class SortedReports(Protocol):
-    """All reports, grouped by task."""
-
-    @property
-    def starts(self) -> StartsArray:
-        """The position of each task's first report."""
-        ...
-
-    def part(self, first: int, last: int) -> Part:
-        """The reports of the tasks first … last − 1."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    starts: StartsArray
-    coded: CodedArray
-    labels: int
-
-    def part(self, first: int, last: int) -> Part:
-        return LabelPart(first, self.starts[first : last + 1], self.coded, self.labels)
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    starts: StartsArray
-    worker: Codes
-    value: FloatArray
-
-    def part(self, first: int, last: int) -> Part:
-        return NumberPart(first, self.starts[first : last + 1], self.worker, self.value)
-
-
-def arrange(reports: Reports, *, use_kernels: bool) -> SortedReports:
-    """The reports grouped by task by a stable counting sort; within a task in the table's order.
+def arrange(reports: Reports, *, use_kernels: bool) -> Part:
+    """All reports, grouped by task by a stable counting sort; within a task in the table's order.
 
     Labels become one number per report, worker · labels + label: 4 bytes instead of 12.
     """
@@ -77,19 +37,23 @@ def arrange(reports: Reports, *, use_kernels: bool) -> SortedReports:
         np.cumsum(np.bincount(reports.task, minlength=len(reports.tasks)), out=starts[1:])
         order = np.argsort(reports.task, kind="stable")
         if numeric:
-            return _Numbers(starts, reports.worker[order], np.asarray(reports.value[order], float))
+            return NumberPart(
+                0, starts, reports.worker[order], np.asarray(reports.value[order], float)
+            )
         label = reports.value.astype(np.int64)
         coded = reports.worker.astype(np.int64) * reports.labels + label
-        return _Labels(starts, (coded if wide else coded.astype(np.uint32))[order], reports.labels)
+        return LabelPart(
+            0, starts, (coded if wide else coded.astype(np.uint32))[order], reports.labels
+        )
     if numeric:
         worker = np.empty(len(reports), np.int32)
         value = np.empty(len(reports), np.float64)
         _sort_numbers()(reports.task, reports.worker, reports.value, starts, worker, value)
-        return _Numbers(starts, worker, value)
+        return NumberPart(0, starts, worker, value)
     count = len(reports)
     packed = np.empty(count, np.int64) if wide else np.empty(count, np.uint32)
     _sort_labels()(reports.task, reports.worker, reports.value, reports.labels, starts, packed)
-    return _Labels(starts, packed, reports.labels)
+    return LabelPart(0, starts, packed, reports.labels)
 
 
 @cache
@@ -138,6 +102,7 @@ class LocalEngine:
     of threads.
 
     >>> from sottovoce.inference.steps.votes import AnswerCounts
+    >>> from sottovoce.model import Domain
     >>> table = Reports.of([0, 1, 0], [0, 0, 1], [1, 1, 0], domain=Domain.categorical("ab"))
     >>> LocalEngine(table).map(AnswerCounts())
     array([2., 1.])
@@ -154,24 +119,9 @@ class LocalEngine:
         if threads < 1:
             raise UsageError(f"threads must be at least 1, not {threads}")
         self._threads = threads
-        self._workers, self._tasks, self._domain = reports.workers, reports.tasks, reports.domain
+        self.workers, self.tasks, self.domain = reports.workers, reports.tasks, reports.domain
+        self.task_count = len(reports.tasks)
         self._layout = arrange(reports, use_kernels=self._kernels)
-
-    @property
-    def workers(self) -> Names:
-        return self._workers
-
-    @property
-    def tasks(self) -> Names:
-        return self._tasks
-
-    @property
-    def task_count(self) -> int:
-        return len(self._tasks)
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
 
     def total(self, step: Step) -> FloatArray:
         add = adder(step, use_kernels=self._kernels)
@@ -180,12 +130,12 @@ class LocalEngine:
         count = block_count(self._answers, math.prod(step.shape)) if self._kernels else 1
         blocks = cut(self._layout.starts, count)
         if len(blocks) == 1:
-            add(self._layout.part(*blocks[0]), total)
+            add(self._layout.between(*blocks[0]), total)
             return total
 
         def block_sum(block: tuple[int, int]) -> FloatArray:
             sums = np.zeros(step.shape)
-            add(self._layout.part(*block), sums)
+            add(self._layout.between(*block), sums)
             return sums
 
         for sums in in_order(block_sum, blocks, self._threads):
@@ -194,10 +144,10 @@ class LocalEngine:
 
     def map(self, step: Step) -> FloatArray:
         kernel = step.kernel() if self._kernels else None
-        rows = np.empty((len(self._tasks), *step.shape))
+        rows = np.empty((self.task_count, *step.shape))
 
         def fill(block: tuple[int, int]) -> None:
-            part, out = self._layout.part(*block), rows[block[0] : block[1]]
+            part, out = self._layout.between(*block), rows[block[0] : block[1]]
             if kernel is None:
                 out[...] = step(part)
             else:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from sottovoce.errors import SottovoceError, Unreachable, UsageError, absent
@@ -76,6 +76,14 @@ class _Failure:
     asked: str | None = None
 
 
+class Sent(TypedDict, total=False):
+    """What a request may have: a query, another credential than the connection's, headers."""
+
+    query: Mapping[str, Any] | None
+    credential: str | None
+    headers: Mapping[str, str] | None
+
+
 class Connection:
     """Requests to one server, with a credential that is in no error, log or repr.
 
@@ -121,60 +129,30 @@ class Connection:
         """Close the connection."""
         self._client.close()
 
-    def get(
-        self,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        credential: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:
+    def get(self, path: str, **sent: Unpack[Sent]) -> Any:
         """The JSON at a path below /api/v1."""
-        return self._tried(self._request("GET", path, query, credential, headers), self._read)
+        return self._tried(self._request("GET", path, **sent), self._read)
 
     def put(
-        self,
-        path: str,
-        json: Any = None,
-        *,
-        content: bytes | None = None,
-        credential: str | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, path: str, json: Any = None, *, content: bytes | None = None, **sent: Unpack[Sent]
     ) -> Any:
         """The JSON answer to a PUT of JSON, or of these bytes."""
-        body = _body(json, content)
-        return self._tried(self._request("PUT", path, None, credential, headers, body), self._read)
+        return self._tried(self._request("PUT", path, _body(json, content), **sent), self._read)
 
     def post(
-        self,
-        path: str,
-        json: Any = None,
-        *,
-        content: bytes | None = None,
-        credential: str | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, path: str, json: Any = None, *, content: bytes | None = None, **sent: Unpack[Sent]
     ) -> Any:
         """The JSON answer to a POST of JSON, or of these bytes."""
-        body = _body(json, content)
-        return self._tried(self._request("POST", path, None, credential, headers, body), self._read)
+        return self._tried(self._request("POST", path, _body(json, content), **sent), self._read)
 
-    def delete(
-        self, path: str, *, credential: str | None = None, headers: Mapping[str, str] | None = None
-    ) -> Any:
+    def delete(self, path: str, **sent: Unpack[Sent]) -> Any:
         """The JSON response to a DELETE; usually None."""
-        return self._tried(self._request("DELETE", path, None, credential, headers), self._read)
+        return self._tried(self._request("DELETE", path, **sent), self._read)
 
     @contextmanager
-    def stream(
-        self,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        credential: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Iterator[Download]:
+    def stream(self, path: str, **sent: Unpack[Sent]) -> Iterator[Download]:
         """The bytes at a path, piece by piece; an interrupted download raises Unreachable."""
-        request = self._request("GET", path, query, credential, headers)
+        request = self._request("GET", path, **sent)
         response = self._tried(request, lambda response: response)
         try:
             yield Download(response.headers, self._pieces(response))
@@ -185,10 +163,11 @@ class Connection:
         self,
         method: str,
         path: str,
-        query: Mapping[str, Any] | None,
-        credential: str | None,
-        headers: Mapping[str, str] | None,
         body: bytes | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        credential: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> httpx.Request:
         sent = dict(headers or {})
         bearer = credential or self._credential

@@ -145,6 +145,7 @@ def label_result(
     *,
     confusions: FloatArray | None = None,
     crowd: FloatArray | None = None,
+    hyperparameters: tuple[float, ...] = (),
     prior: FloatArray | None = None,
     domain: Domain | None = None,
     warnings: tuple[str, ...] = (),
@@ -168,6 +169,7 @@ def label_result(
         posterior=posterior,
         confusions=confusions,
         crowd=crowd,
+        hyperparameters=hyperparameters,
         prior=prior,
         warnings=warnings,
     )

@@ -18,7 +18,7 @@ from sottovoce.model.guarantee import rounded_down, rounded_up
 
 @dataclass(frozen=True, slots=True)
 class Affordability:
-    """What a device does with the `tasks` that its worker gets.
+    """The number of its `tasks` that a worker's device answers.
 
     It answers `answered` of them: all; some, if answers may be sent in parts; or none. If the
     worker got `most` tasks under the same promise, it would answer all; 0 if no number is sure to
@@ -62,7 +62,7 @@ def affordability(policy: Policy, tasks: int, budget: Budget = DEFAULT_BUDGET) -
             tasks, 0, 0,
             f"Workers' devices refuse this campaign: it costs {held}, and their {named} allows "
             f"epsilon {limit.epsilon:g} with delta {limit.delta:g}. Choose a guarantee without "
-            "delta, or have workers raise their budgets.",
+            "delta.",
         )  # fmt: skip
     # k answers together cost at most k times the loss of one (group privacy).
     shares = promise.unit is Unit.ANSWER and held.unit is Unit.WORKER

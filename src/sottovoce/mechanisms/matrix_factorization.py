@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.codes import report_cells
-from sottovoce.mechanisms.evidence import plain_numbers
 from sottovoce.mechanisms.laws.geometric import (
     LONGEST,
     Geometric,
@@ -21,15 +19,11 @@ from sottovoce.mechanisms.laws.geometric import (
     step_epsilon,
 )
 from sottovoce.mechanisms.laws.task_profiles import as_matrix, check_salt, integer_profiles
-from sottovoce.mechanisms.papers import P4
-from sottovoce.mechanisms.published_factorization import PublishedFactorization
+from sottovoce.mechanisms.published_factorization import Factorization, PublishedFactorization
 from sottovoce.mechanisms.validation import (
-    FARTHEST,
-    NUMBERS,
     check_answers,
     check_integer,
     check_steps,
-    codes_within,
     grid_of,
     has_grid,
     integer,
@@ -39,21 +33,17 @@ from sottovoce.mechanisms.validation import (
 from sottovoce.model import (
     NULL,
     WORDS,
-    Alphabet,
     Candidate,
     Cells,
-    Citation,
     Domain,
     Evidence,
     FactorChannel,
     FloatArray,
     Grid,
     Guarantee,
-    Kind,
     Listing,
     Private,
     Promise,
-    ReportCodes,
     Reports,
     Unit,
     UnitName,
@@ -74,7 +64,7 @@ SOURCE = "upper bound: 1-norm sensitivity, tight per answer up to the rounding o
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixFactorization:
+class MatrixFactorization(Factorization):
     """Report c + uᵀV, where u fits noisy sums of a worker's offsets (P4 Alg. 2, corrected).
 
         oⱼ = answer - c, or 0 for NULL                 c = `middle`, public
@@ -108,22 +98,9 @@ class MatrixFactorization:
     reach: int
     salt: str = ""
 
-    name: ClassVar[str] = "matrix-factorization"
-    takes: ClassVar[frozenset[Kind]] = NUMBERS
-    alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
-    hides_participation: ClassVar[bool] = True
-    citation: ClassVar[Citation] = Citation(
-        "noise on a factorisation of each worker's answers", *P4
-    )
-    hiding: ClassVar[Mapping[str, Any] | None] = {}
-    whole: ClassVar[bool] = True
-    sound_as_published: ClassVar[bool] = False
     listing: ClassVar[Listing | None] = Listing(
         9, "Matrix factorisation: all answers in one bundle"
     )
-    in_browser: ClassVar[bool] = False
-    is_separable: ClassVar[bool] = False
-    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -203,9 +180,6 @@ class MatrixFactorization:
         distance = np.arange(self.reach + 1, dtype=np.float64)
         return float(2 * np.sum(self._noise.weights / WORDS * np.square(distance)))
 
-    def draw(self, workers: int, randomness: Randomness) -> None:
-        return None
-
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
         codes = as_matrix(cells, check_answers(cells, self.steps + 1, null=True), self.name)
         profiles = integer_profiles(cells.tasks, self.dimension, self.resolution, self.salt)
@@ -233,9 +207,6 @@ class MatrixFactorization:
     def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
         return (Candidate(10),) if has_grid(domain) and hidden else ()
 
-    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
-        return codes_within(codes, -FARTHEST, FARTHEST)
-
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
         """The public profiles of the tasks, and the noise's variance on the domain's scale."""
         grid = Grid.over(domain)
@@ -249,12 +220,6 @@ class MatrixFactorization:
             self.noise_variance * float(grid.step) ** 2,
         )
         return Evidence(reports, channel)
-
-    def plain(self, reports: Reports, domain: Domain) -> Reports:
-        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
-
-    def odds(self) -> None:
-        return None
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         held = pure_guarantee(self._loss(answers, unit), 1, Unit.ANSWER, delta)
@@ -274,19 +239,8 @@ class MatrixFactorization:
         return None
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "form": "sound",
-            "steps": self.steps,
-            "middle": self.middle,
-            "dimension": self.dimension,
-            "resolution": self.resolution,
-            "ridge": self.ridge,
-            "centre": str(self.centre),
-            "ratio": str(self.ratio),
-            "reach": self.reach,
-            "salt": self.salt,
-        }
+        weights = {"centre": str(self.centre), "ratio": str(self.ratio)}
+        return {"name": self.name, "form": "sound", **asdict(self), **weights}
 
     @classmethod
     def of_json(cls, document: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -53,8 +53,40 @@ from sottovoce.seams import Randomness
 MOST_DIMENSIONS = 256
 
 
+class Factorization:
+    """What the paper's factorisation and the sound one have in common."""
+
+    __slots__ = ()
+
+    name: ClassVar[str] = "matrix-factorization"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
+    hides_participation: ClassVar[bool] = True
+    citation: ClassVar[Citation] = Citation(
+        "noise on a factorisation of each worker's answers", *P4
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {}
+    whole: ClassVar[bool] = True
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = False
+    is_separable: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = True
+
+    def draw(self, workers: int, randomness: Randomness) -> None:
+        return None
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, -FARTHEST, FARTHEST)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
+
+    def odds(self) -> None:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
-class PublishedFactorization:
+class PublishedFactorization(Factorization):
     """Report uᵀV, where u minimises a perturbed loss over the tasks answered (P4 Alg. 2, Eq. 9).
 
         u = argmin Σ_T (aⱼ - uᵀvⱼ)² + 2 uᵀη,   ηₗ ~ Laplace(|Γ| / ε),   |vⱼ|₁ = 1
@@ -68,6 +100,7 @@ class PublishedFactorization:
     P4 Thm. 4 claims ε per answer with NULL an answer like others. But the tasks answered are in H:
     for one report u the noise of neighbours differs by v (a - uᵀv), which has no bound, so no
     finite ε holds. Between two values it is v (a - a'), and ε holds with max - min for |Γ|.
+    Every task gets a report, but the privacy loss has no bound.
 
     >>> paper = PublishedFactorization.over(Domain.ordinal(range(10)), 1.0)
     >>> paper.guarantee(20, Unit.ANSWER).epsilon, round(paper.value_epsilon, 9)
@@ -82,20 +115,8 @@ class PublishedFactorization:
     ridge: float = 0.0
     salt: str = ""
 
-    name: ClassVar[str] = "matrix-factorization"
     form: ClassVar[str] = "as-published"
-    takes: ClassVar[frozenset[Kind]] = NUMBERS
-    alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
-    citation: ClassVar[Citation] = Citation(
-        "noise on a factorisation of each worker's answers", *P4
-    )
-    hiding: ClassVar[Mapping[str, Any] | None] = {}
-    whole: ClassVar[bool] = True
-    sound_as_published: ClassVar[bool] = False
     listing: ClassVar[Listing | None] = None
-    in_browser: ClassVar[bool] = False
-    is_separable: ClassVar[bool] = False
-    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -148,14 +169,6 @@ class PublishedFactorization:
         """The ε between two values of one answer, if participation is public."""
         return self.steps * float(Fraction(self.step)) / self.scale
 
-    @property
-    def hides_participation(self) -> bool:
-        """Every task gets a report, but the privacy loss has no bound."""
-        return True
-
-    def draw(self, workers: int, randomness: Randomness) -> None:
-        return None
-
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
         codes = as_matrix(cells, check_answers(cells, self.steps + 1, null=True), self.name)
         answered = (codes != NULL).astype(np.float64)
@@ -188,17 +201,8 @@ class PublishedFactorization:
         """None: it keeps no promise."""
         return ()
 
-    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
-        return codes_within(codes, -FARTHEST, FARTHEST)
-
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> None:
         """None: a report depends on all answers of its worker: no law given one answer."""
-        return None
-
-    def plain(self, reports: Reports, domain: Domain) -> Reports:
-        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
-
-    def odds(self) -> None:
         return None
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
@@ -227,17 +231,8 @@ class PublishedFactorization:
         )
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "form": self.form,
-            "steps": self.steps,
-            "low": self.low,
-            "step": self.step,
-            "dimension": self.dimension,
-            "epsilon": repr(self.epsilon),
-            "ridge": repr(self.ridge),
-            "salt": self.salt,
-        }
+        decimals = {"epsilon": repr(self.epsilon), "ridge": repr(self.ridge)}
+        return {"name": self.name, "form": self.form, **asdict(self), **decimals}
 
     @classmethod
     def of_json(cls, document: Any) -> Self:

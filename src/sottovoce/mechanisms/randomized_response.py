@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.mechanisms.evidence import label_evidence
+from sottovoce.mechanisms.evidence import label_evidence, plain_labels
 from sottovoce.mechanisms.laws.symmetric_channel import Keeping
 from sottovoce.mechanisms.odds import label_odds
 from sottovoce.mechanisms.papers import P1
@@ -25,11 +25,13 @@ from sottovoce.mechanisms.validation import (
     word_weight,
 )
 from sottovoce.model import (
+    NULL,
     Alphabet,
     Candidate,
     Cells,
     Citation,
     Claim,
+    Codes,
     Domain,
     Evidence,
     FiniteChannel,
@@ -68,6 +70,7 @@ class RandomizedResponse:
 
     name: ClassVar[str] = "randomized-response"
     takes: ClassVar[frozenset[Kind]] = LABELS
+    null: ClassVar[bool] = False
     alphabet: ClassVar[Alphabet] = Alphabet.LABELS
     hides_participation: ClassVar[bool] = False
     citation: ClassVar[Citation] = Citation("randomised response", *P1)
@@ -95,14 +98,16 @@ class RandomizedResponse:
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:
-        """The smallest weight of other labels whose exact guarantee is within the target."""
+        """The smallest weight of other symbols whose exact guarantee is within the target."""
         labels = label_count(domain, cls.name)
-        law = Keeping.calibrated(labels, epsilon, unit=unit, delta=delta, answers=answers)
+        law = Keeping.calibrated(
+            labels + cls.null, epsilon, unit=unit, delta=delta, answers=answers
+        )
         return cls(labels, law.other)
 
     @property
     def _law(self) -> Keeping:
-        return Keeping(self.labels, self.other)
+        return Keeping(self.labels + self.null, self.other)
 
     @property
     def keep_probability(self) -> float:
@@ -113,30 +118,37 @@ class RandomizedResponse:
         return None
 
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
-        codes = check_answers(cells, self.labels)
-        return cells.reporting(self._law.sample(codes, randomness))
+        codes = check_answers(cells, self.labels, null=self.null)
+        return cells.reporting(self._law.sample(self._symbols(codes), randomness))
 
     def channel(self) -> FiniteChannel:
-        return self._law.channel()
+        law = self._law.channel()
+        return FiniteChannel(law.weights, law.reports, null=self.null)
 
     def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
-        return self._law.log_likelihood(np.asarray(reports), np.asarray(answers))
+        return self._law.log_likelihood(np.asarray(reports), self._symbols(np.asarray(answers)))
+
+    def _symbols(self, codes: npt.NDArray[Any]) -> Codes:
+        """NULL, if it is allowed, is the symbol after the last label."""
+        if not self.null:
+            return codes
+        return np.where(codes == NULL, np.int32(self.labels), codes).astype(np.int32, copy=False)
 
     @classmethod
     def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
-        return () if hidden or domain.is_numeric else (Candidate(1),)
+        return (Candidate(1),) if hidden is cls.null and not domain.is_numeric else ()
 
     def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
-        return codes_within(codes, 0, self.labels - 1)
+        return codes_within(codes, 0, self._law.symbols - 1)
 
     def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
         return label_evidence(self, reports, domain, as_numbers=as_numbers)
 
     def plain(self, reports: Reports, domain: Domain) -> Reports:
-        return reports
+        return plain_labels(reports, self.alphabet, domain)
 
     def odds(self) -> Odds:
-        return label_odds(self, self.labels)
+        return label_odds(self, self.labels, null=self.null)
 
     def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)

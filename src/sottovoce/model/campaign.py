@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -21,7 +21,7 @@ MOST_TASKS, MOST_WORKERS = 1 << 20, (1 << 31) - 1
 # Terminals act on control characters, and lone surrogates cannot be stored.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\r\n]")
-_ASSIGNED = b"sottovoce-tasks/1"
+_ASSIGNED, _ORDERED = b"sottovoce-tasks/1", b"sottovoce-order/1"
 
 
 class State(StrEnum):
@@ -32,18 +32,27 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+class Assignment(StrEnum):
+    """How a worker's tasks are chosen: the most needed ones, or by a hash of the pseudonym."""
+
+    NEED = "need"
+    HASH = "hash"
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One question with one truth: its name in tables, its text, and an optional image.
 
     The text is plain: escape it for display. `known` is the task's truth as text, if the requester
-    knows it; no worker ever sees it.
+    knows it; no worker ever sees it. `need` is how much the server wants reports on it, if it says
+    so: the largest first, and none at 0, because the task is settled.
     """
 
     name: str
     text: str
     image: str | None = None
     known: str | None = field(default=None, repr=False)
+    need: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_text("a task's name", self.name, LONGEST_NAME)
@@ -52,6 +61,8 @@ class Task:
             check_web_address(f"the image of task {self.name[:40]!r}", self.image)
         if self.known is not None:
             check_text(f"the known truth of task {self.name[:40]!r}", self.known, LONGEST_NAME)
+        if self.need is not None:
+            check_count(f"the need of task {self.name[:40]!r}", self.need)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,8 @@ class Terms:
     """The terms of a campaign, which are fixed once it is open.
 
     A worker is assigned up to `policy.promise.answers` tasks. `quota` is the largest number of
-    workers, `closes_on` the first day (UTC) without reports, `unit` the unit of numbers.
+    workers, `closes_on` the first day (UTC) without reports, `unit` the unit of numbers. Assignment
+    by need is for policies whose release is separable.
     """
 
     title: str
@@ -68,6 +80,7 @@ class Terms:
     unit: str | None = None
     quota: int | None = None
     closes_on: date | None = None
+    assignment: Assignment = Assignment.HASH
 
     def __post_init__(self) -> None:
         check_text("the title", self.title, LONGEST_NAME)
@@ -95,12 +108,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of what a campaign has received, and of erasures."""
+    """Counts of what a campaign has received, of erasures, and of devices cut short.
+
+    `cut_short` counts the workers whose device said that its budget does not cover all tasks.
+    """
 
     workers: int = 0
     submissions: int = 0
     reports: int = 0
     erasures: int = 0
+    cut_short: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +176,25 @@ def assigned(campaign: str, worker: str, tasks: int, count: int) -> list[int]:
     if few == count:
         return sorted(places)
     return [place for place in range(tasks) if place not in places]
+
+
+def own_order(campaign: str, worker: str, tasks: Iterable[str]) -> list[str]:
+    """The tasks in the worker's own order: by SHA-256(campaign, worker, task).
+
+    It depends on nothing else, so it is the same after a reload, and a task's place differs from
+    worker to worker. The first n tasks are a random subset.
+
+    >>> own_order("leaf", "c1d2", ["t1", "t2", "t3", "t4"])
+    ['t4', 't1', 't2', 't3']
+    """
+    start = hashlib.sha256(b"\0".join((_ORDERED, campaign.encode(), worker.encode(), b"")))
+
+    def turn(task: str) -> bytes:
+        hash = start.copy()
+        hash.update(task.encode())
+        return hash.digest()
+
+    return sorted(tasks, key=turn)
 
 
 def check_tasks(tasks: Sequence[Task]) -> None:

@@ -32,6 +32,10 @@ class LabelPart:
         """The task of each report, counted from the part's first."""
         return _task(self.starts)
 
+    def between(self, first: int, last: int) -> LabelPart:
+        """The part of the tasks first … last − 1, counted from this part's first."""
+        return LabelPart(self.first + first, self.starts[first : last + 1], self.coded, self.labels)
+
     @property
     def report(self) -> CodedArray:
         """worker · labels + label of each report, without what lies outside the part."""
@@ -56,6 +60,12 @@ class NumberPart:
     def task(self) -> Codes:
         """The task of each report, counted from the part's first."""
         return _task(self.starts)
+
+    def between(self, first: int, last: int) -> NumberPart:
+        """The part of the tasks first … last − 1, counted from this part's first."""
+        return NumberPart(
+            self.first + first, self.starts[first : last + 1], self.worker, self.value
+        )
 
     @property
     def reporters(self) -> Codes:

@@ -53,7 +53,8 @@ class Result(Displayed):
     chosen label and `posterior[task, label]` that of every label. For numbers `truths` are floats
     and `standard_error` is their standard error. The method defines `weights`.
     `confusions[worker, truth, answer]` is the probability of an answer given the truth, and `crowd`
-    that of a worker about whom nothing is known.
+    that of a worker about whom nothing is known; `hyperparameters` are learnt numbers of the
+    method's priors. An update starts from them.
     `known` marks the tasks whose truth was given; `nonconformity` holds the sorted scores of these
     tasks, from which `prediction_sets` and `intervals` follow. `warnings` are sentences that say
     why the truths may be of little use. `log_scale` means that the errors of numbers are symmetric
@@ -79,6 +80,7 @@ class Result(Displayed):
     warnings: tuple[str, ...] = ()
     log_scale: bool = False
     crowd: FloatArray | None = None
+    hyperparameters: tuple[float, ...] = ()
     origin: Callable[..., Result] | None = None
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Policy, Task, label_text
-from sottovoce.model.campaign import LONGEST_NAME, check_tasks
+from sottovoce.model.campaign import LONGEST_NAME, Assignment, check_tasks
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import SEALED
 from sottovoce.tables.task_table import read_tasks
@@ -56,7 +56,8 @@ class AskedTerms(TypedDict, total=False):
     named one with these parameters, or the default. With `sealed`, answers are sealed for
     keyholders instead, and only totals with noise are opened. The default title is the question;
     `unit` is the unit of numbers, `quota` the most workers, and `closes_on` the first day (UTC) on
-    which no report is accepted.
+    which no report is accepted. `assignment` says how a worker's tasks are chosen: the most needed
+    first, or by a hash; the default is by need if the policy allows answers to go out in parts.
     """
 
     title: str | None
@@ -69,6 +70,7 @@ class AskedTerms(TypedDict, total=False):
     unit: str | None
     quota: int | None
     closes_on: date | None
+    assignment: Assignment | Literal["need", "hash"] | None
 
 
 def terms_document(question: str, **terms: Unpack[AskedTerms]) -> dict[str, Any]:
@@ -80,6 +82,7 @@ def terms_document(question: str, **terms: Unpack[AskedTerms]) -> dict[str, Any]
         "unit": terms.get("unit"),
         "quota": terms.get("quota"),
         "closes_on": None if closes_on is None else closes_on.isoformat(),
+        "assignment": terms.get("assignment"),
         **_promise(terms),
     }
     return {name: value for name, value in document.items() if value is not None}

@@ -44,7 +44,8 @@ class DevicesView(TypedDict):
 class CampaignView(TypedDict):
     """A campaign. `answers` is the most answers of a worker, `block` the tasks a worker gets.
 
-    `simulated` means that its workers are simulated.
+    `simulated` means that its workers are simulated. `cut_short` is how many workers' devices said
+    that their budget does not cover all tasks.
     """
 
     id: str
@@ -66,10 +67,12 @@ class CampaignView(TypedDict):
     workers: int
     submissions: int
     reports: int
+    cut_short: int
     opened_on: str | None
     closed_on: str | None
     sealed: bool
     published: bool
+    assignment: Literal["need", "hash"]
 
 
 class InviteCounts(TypedDict):

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from sottovoce.server.background_jobs import ExportLimit, SampleRunLimit
 from sottovoce.server.campaigns.forecasts import Forecaster
+from sottovoce.server.campaigns.needs import NeedCache
 from sottovoce.server.campaigns.result_cache import ResultCache
 from sottovoce.server.campaigns.submissions import Reception, Rejections
 from sottovoce.server.database import Database, Writer
@@ -64,6 +65,7 @@ class Service:
     reception: Reception
     today: Callable[[], date]
     result_cache: ResultCache = field(default_factory=ResultCache)
+    need_cache: NeedCache = field(default_factory=NeedCache)
     exports: ExportLimit = field(default_factory=ExportLimit)
     rejections: Rejections = field(default_factory=Rejections)
     rehearsals: SampleRunLimit = field(default_factory=SampleRunLimit)

@@ -147,14 +147,11 @@ def open_relation(
 ) -> Iterator[Relation]:
     """The table in a local file or a frame; what DuckDB finds wrong with it becomes one line."""
     connection = connect()
+    opening = _Opening(connection, roles, columns, drop)
     is_file = isinstance(source, LocalFile)
     name, kind = (source.name, source.format) if is_file else ("the frame", "a table")
     try:
-        table = (
-            _file(connection, source, roles, columns, drop)
-            if is_file
-            else _frame(connection, source, roles, columns)
-        )
+        table = opening.file(source) if is_file else opening.frame(source)
         yield replace(table, private=roles.private)
     except duckdb.Error as error:
         reason = "" if roles.private else f": {first_line(error)}"
@@ -163,50 +160,85 @@ def open_relation(
         connection.close()
 
 
-def _file(
-    connection: duckdb.DuckDBPyConnection,
-    file: LocalFile,
-    roles: Roles,
-    columns: Mapping[str, str] | None,
-    drop: bool,
-) -> Relation:
-    match file.format:
-        case "parquet":
-            return _parquet(connection, file, roles, columns)
-        case "jsonl":
-            return _jsonl(connection, file, roles, columns)
-        case _:
-            return _delimited(connection, file, roles, columns, drop)
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Opens a source: the roles of its columns, and whether bad records are dropped."""
 
+    connection: duckdb.DuckDBPyConnection
+    roles: Roles
+    columns: Mapping[str, str] | None
+    drop: bool
 
-def _frame(
-    connection: duckdb.DuckDBPyConnection,
-    source: object,
-    roles: Roles,
-    columns: Mapping[str, str] | None,
-) -> Relation:
-    frame = frame_of(source)
-    positions = chosen_columns(frame.names, roles, columns, frame.kind)
-    registered(connection, frame, list(positions.values()))
-    select = ", ".join(f"c{i} AS {role}" for i, role in enumerate(positions))
-    names = {role: frame.names[i] for role, i in positions.items()}
-    return _described(connection, frame.kind, f"(SELECT {select} FROM frame)", names)
+    def file(self, file: LocalFile) -> Relation:
+        match file.format:
+            case "parquet":
+                return self._parquet(file)
+            case "jsonl":
+                return self._jsonl(file)
+            case _:
+                return self._delimited(file)
 
+    def frame(self, source: object) -> Relation:
+        frame = frame_of(source)
+        positions = chosen_columns(frame.names, self.roles, self.columns, frame.kind)
+        registered(self.connection, frame, list(positions.values()))
+        select = ", ".join(f"c{i} AS {role}" for i, role in enumerate(positions))
+        names = {role: frame.names[i] for role, i in positions.items()}
+        return _described(self.connection, frame.kind, f"(SELECT {select} FROM frame)", names)
 
-def _parquet(
-    connection: duckdb.DuckDBPyConnection,
-    file: LocalFile,
-    roles: Roles,
-    columns: Mapping[str, str] | None,
-) -> Relation:
-    check_ends_like_parquet(file)
-    scan = f"read_parquet({path_of(file.path)}, hive_partitioning = false)"
-    rows = connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
-    names = [str(row[0]) for row in rows]
-    positions = chosen_columns(names, roles, columns, file.name)
-    select = ", ".join(f"{name_of(names[i])} AS {role}" for role, i in positions.items())
-    chosen = {role: names[i] for role, i in positions.items()}
-    return _described(connection, file.name, f"(SELECT {select} FROM {scan})", chosen)
+    def _parquet(self, file: LocalFile) -> Relation:
+        check_ends_like_parquet(file)
+        scan = f"read_parquet({path_of(file.path)}, hive_partitioning = false)"
+        rows = self.connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+        names = [str(row[0]) for row in rows]
+        positions = chosen_columns(names, self.roles, self.columns, file.name)
+        select = ", ".join(f"{name_of(names[i])} AS {role}" for role, i in positions.items())
+        chosen = {role: names[i] for role, i in positions.items()}
+        return _described(self.connection, file.name, f"(SELECT {select} FROM {scan})", chosen)
+
+    def _jsonl(self, file: LocalFile) -> Relation:
+        check_text(file)
+        names = first_keys(file)
+        positions = chosen_columns(names, self.roles, self.columns, file.name)
+        chosen = {role: names[i] for role, i in positions.items()}
+        types = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in chosen.values())
+        scan = (
+            f"read_ndjson({path_of(file.path)}, columns = {{{types}}}, "
+            f"compression = '{'gzip' if file.gzipped else 'none'}', maximum_object_size = 67108864)"
+        )
+        select = ", ".join(f"{name_of(name)} AS {role}" for role, name in chosen.items())
+        try:
+            self.connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
+        except duckdb.Error:
+            check_lines(file)
+            raise
+        return _described(
+            self.connection, file.name, "rows", chosen, lambda position: check_lines(file, position)
+        )
+
+    def _delimited(self, file: LocalFile) -> Relation:
+        delimiter = "\t" if file.format == "tsv" else ","
+        marks = check_text(file)
+        blank, names = header(file, delimiter)
+        positions = chosen_columns(names, self.roles, self.columns, file.name)
+        if not marks.paired:
+            check_records(file, delimiter, None if self.drop else len(names))
+        select = ", ".join(f"c{i} AS {role}" for role, i in positions.items())
+        with with_one_line_end(file, delimiter) if marks.mixed else nullcontext(file) as uniform:
+            scan = _csv_scan(uniform, delimiter, blank, len(names), self.drop)
+            try:
+                self.connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
+            except duckdb.Error:
+                check_records(file, delimiter, len(names))
+                raise
+        return _described(
+            self.connection,
+            file.name,
+            "rows",
+            {role: names[i] for role, i in positions.items()},
+            lambda position: line_of_record(file, delimiter, len(names), position),
+            _rejected(self.connection) if self.drop else {},
+        )
 
 
 def check_ends_like_parquet(file: LocalFile) -> None:
@@ -219,63 +251,6 @@ def check_ends_like_parquet(file: LocalFile) -> None:
         raise DataError("is not a Parquet file, despite its name", file=file.name)
     if ends != b"PAR1" or file.path.stat().st_size < 12:
         raise DataError("is a truncated Parquet file: create or download it again", file=file.name)
-
-
-def _jsonl(
-    connection: duckdb.DuckDBPyConnection,
-    file: LocalFile,
-    roles: Roles,
-    columns: Mapping[str, str] | None,
-) -> Relation:
-    check_text(file)
-    names = first_keys(file)
-    positions = chosen_columns(names, roles, columns, file.name)
-    chosen = {role: names[i] for role, i in positions.items()}
-    types = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in chosen.values())
-    scan = (
-        f"read_ndjson({path_of(file.path)}, columns = {{{types}}}, "
-        f"compression = '{'gzip' if file.gzipped else 'none'}', maximum_object_size = 67108864)"
-    )
-    select = ", ".join(f"{name_of(name)} AS {role}" for role, name in chosen.items())
-    try:
-        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
-    except duckdb.Error:
-        check_lines(file)
-        raise
-    return _described(
-        connection, file.name, "rows", chosen, lambda position: check_lines(file, position)
-    )
-
-
-def _delimited(
-    connection: duckdb.DuckDBPyConnection,
-    file: LocalFile,
-    roles: Roles,
-    columns: Mapping[str, str] | None,
-    drop: bool,
-) -> Relation:
-    delimiter = "\t" if file.format == "tsv" else ","
-    marks = check_text(file)
-    blank, names = header(file, delimiter)
-    positions = chosen_columns(names, roles, columns, file.name)
-    if not marks.paired:
-        check_records(file, delimiter, None if drop else len(names))
-    select = ", ".join(f"c{i} AS {role}" for role, i in positions.items())
-    with with_one_line_end(file, delimiter) if marks.mixed else nullcontext(file) as uniform:
-        scan = _csv_scan(uniform, delimiter, blank, len(names), drop)
-        try:
-            connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
-        except duckdb.Error:
-            check_records(file, delimiter, len(names))
-            raise
-    return _described(
-        connection,
-        file.name,
-        "rows",
-        {role: names[i] for role, i in positions.items()},
-        lambda position: line_of_record(file, delimiter, len(names), position),
-        _rejected(connection) if drop else {},
-    )
 
 
 def _csv_scan(file: LocalFile, delimiter: str, blank: int, fields: int, drop: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -153,9 +153,33 @@ class Client:
 
     @property
     def remaining(self) -> tuple[str, ...]:
-        """The tasks of this worker that have no report yet."""
+        """The tasks that this worker is asked and that have no report yet, in an order of its own.
+
+        Settled tasks are not asked: see `Offer.asked`.
+        """
         offer = self.offer
-        return self.ledger.unreported(self._spending(offer.names, offer.policy))
+        return self.ledger.unreported(self._spending(offer.asked, offer.policy))
+
+    def affordable(self, tasks: Iterable[str] | None = None) -> tuple[str, ...]:
+        """The tasks, of these or of all that remain, that the budget covers.
+
+        If it does not cover all, the most needed are taken, by what the server lists; the worker's
+        own order decides between equals, and alone if the server lists nothing. The choice does not
+        depend on answers. There are none if the answers must go out together and cost too much.
+        """
+        remaining = self.remaining
+        wanted = set(remaining if tasks is None else tasks).intersection(remaining)
+        return self.offer.needed(wanted, self._most(len(wanted)))
+
+    def _most(self, count: int) -> int:
+        """How many of this many remaining answers the budget covers."""
+        if count == 0 or self.preview(count).fits:
+            return count
+        low, high = 0, count if self.offer.takes_more else 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.preview(middle).fits else (low, middle)
+        return low
 
     def preview(self, answers: int | Given) -> Preview:
         """The privacy loss and size of a number of answers, or of these. Spends nothing."""
@@ -190,7 +214,7 @@ class Client:
             self._pin(offer.policy)
             self._book_all()
             self.ledger.check(self._spending(tuple(cells.tasks.tolist()), offer.policy))
-            parcel = self._drawn(cells, offer.policy)
+            parcel = replace(self._drawn(cells, offer.policy), cut_short=self._is_cut_short())
             self._outbox.put(parcel)
             parcel = booked(parcel, self._enrolment, self._outbox, self.ledger)
             return self._deliver(parcel)
@@ -293,12 +317,18 @@ class Client:
             return offer
         if self._offer is not None and self._offer.tasks:
             return replace(offer, tasks=self._offer.tasks)  # tasks do not change while it is open
+        after = len(self._outbox.parcels())
+        if kept := self._enrolment.block(after):
+            with suppress(Unreachable):  # a damaged copy is fetched again
+                return offer.with_tasks(document, kept, self.worker)
         block = self._connection.get(
             self._path("/block"),
             credential=self._link.invite,
             headers={"Sottovoce-Receipt": self.receipt},
         )
-        return offer.with_tasks(document, block, self.worker)
+        offer = offer.with_tasks(document, block, self.worker)
+        self._enrolment.keep_block(after, block)
+        return offer
 
     def _current(self) -> Offer:
         """The current offer; without a connection, the last known one."""
@@ -331,6 +361,16 @@ class Client:
         return Parcel(
             secrets.token_hex(16), Stage.DRAWN, len(drawn.submission), content, drawn.spending.tasks
         )
+
+    def _is_cut_short(self) -> bool:
+        """Whether to say that the budget does not cover all tasks: at most once in a campaign.
+
+        It depends on the ledger and the offer, not on answers. It is not said if answers go out
+        together: whether some are missing would then be participation, which a policy may hide.
+        """
+        said = any(parcel.cut_short for parcel in self._outbox.parcels())
+        counted = self.offer.assignment is not None and self.offer.takes_more
+        return counted and not said and len(self.affordable()) < len(self.remaining)
 
     def _deliver(self, parcel: Parcel) -> Receipt:
         return delivered(parcel, self._enrolment, self._outbox, self._connection, self._link.invite)

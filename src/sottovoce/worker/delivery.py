@@ -81,7 +81,10 @@ def delivered(
             f"/campaigns/{enrolment.campaign}/reports/{parcel.report_id}",
             content=parcel.content,
             credential=invite,
-            headers={"Sottovoce-Receipt": enrolment.receipt},
+            headers={
+                "Sottovoce-Receipt": enrolment.receipt,
+                **({"Sottovoce-Cut-Short": "yes"} if parcel.cut_short else {}),
+            },
         )
     except Refused as refused:
         if refused.reason not in LATER:

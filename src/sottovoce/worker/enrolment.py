@@ -1,4 +1,4 @@
-"""The files of one campaign on a worker's device: its link, receipt and policy."""
+"""The files of one campaign on a worker's device: its link, receipt, policy and tasks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +19,7 @@ from sottovoce.model import Credential, Policy, check_credential, pseudonym
 
 FORMAT = "sottovoce-enrolment/1"
 
-FILE, LOCK = "campaign.json", "lock"
+FILE, BLOCK, LOCK = "campaign.json", "tasks.json", "lock"
 
 PATIENCE = 30.0
 """Seconds to wait for another process of the same worker."""
@@ -113,6 +113,22 @@ class Enrolment:
         if self.policy.hash != offered.hash:
             raise PolicyChanged(self.campaign, pinned=self.policy.hash, offered=offered.hash)
         return self
+
+    def block(self, after: int) -> Any:
+        """The server's reply with this worker's tasks, if it was kept after that many submissions.
+
+        So the tasks are the same after a restart, until some are reported on.
+        """
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            kept = json.loads((self.folder / BLOCK).read_bytes())
+            if kept["after"] == after:
+                return kept["block"]
+        return None
+
+    def keep_block(self, after: int, block: Any) -> None:
+        """Keep the server's reply with this worker's tasks."""
+        document = {"after": after, "block": block}
+        write_durably(self.folder / BLOCK, json.dumps(document).encode())
 
     def _save(self) -> None:
         document: dict[str, Any] = {

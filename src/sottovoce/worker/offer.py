@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guar
 from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Calibration, Guarantee, Odds, Policy, State, Task, Unit
-from sottovoce.model.campaign import check_tasks
+from sottovoce.model.campaign import Assignment, check_tasks, own_order
 from sottovoce.seams import Release
 from sottovoce.worker.enrolment import WorkerLink
 from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
@@ -22,8 +22,9 @@ from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
 class Offer:
     """A campaign's offer, with the guarantee computed here from the policy alone.
 
-    `title`, `question` and the tasks' texts come from the requester, `state` and `workers_wanted`
-    from the server: privacy does not depend on them. `tasks` are those of this worker.
+    `title`, `question` and the tasks' texts come from the requester, `state`, `workers_wanted` and
+    the tasks' needs from the server: privacy does not depend on them. `tasks` are those of this
+    worker, in an order of its own. `assignment` is None if the server is too old to say.
     """
 
     server: str
@@ -35,13 +36,14 @@ class Offer:
     policy: Policy = field(repr=False)
     tasks: tuple[Task, ...] = field(default=(), repr=False)
     workers_wanted: int | None = None
+    assignment: Assignment | None = None
 
     @classmethod
     def parse(cls, link: WorkerLink, document: Any) -> Self:
         """Parse the offer that a server sent, if it is valid; its tasks come in another reply."""
         try:
             policy = Policy.of_json(document["policy"])
-            wanted = document.get("quota_left")
+            wanted, said = document.get("quota_left"), document.get("assignment")
             offer = cls(
                 link.server,
                 link.campaign,
@@ -51,6 +53,7 @@ class Offer:
                 None if document.get("unit") is None else _text(document["unit"]),
                 policy,
                 workers_wanted=wanted if type(wanted) is int else None,
+                assignment=None if said is None else Assignment(said),
             )
             if document["id"] != link.campaign:
                 raise ValueError
@@ -70,14 +73,17 @@ class Offer:
         """
         try:
             given = tuple(
-                Task(each["task"], each["text"], each.get("image")) for each in block["tasks"]
+                Task(each["task"], each["text"], each.get("image"), need=each.get("need"))
+                for each in block["tasks"]
             )
             check_tasks(given)
             if block["worker"] != worker or len(given) != min(document["tasks"], self.answers):
                 raise ValueError
         except (KeyError, TypeError, ValueError, AttributeError, UsageError):
             raise Unreachable(self.server, reason="its tasks are invalid") from None
-        return replace(self, tasks=given)
+        named = {task.name: task for task in given}
+        order = own_order(self.campaign, worker, named)
+        return replace(self, tasks=tuple(named[name] for name in order))
 
     @property
     def release(self) -> Release:
@@ -98,6 +104,20 @@ class Offer:
     def names(self) -> tuple[str, ...]:
         """The names of this worker's tasks."""
         return tuple(task.name for task in self.tasks)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names of the tasks that are asked: all but settled ones."""
+        return tuple(task.name for task in self.tasks if task.need != 0)
+
+    def needed(self, names: Collection[str], count: int) -> tuple[str, ...]:
+        """The `count` most needed of these tasks, in the worker's own order.
+
+        That order decides between equals, and alone if the server lists no needs.
+        """
+        given = [task for task in self.tasks if task.name in names]
+        chosen = {task.name for task in sorted(given, key=lambda task: -(task.need or 0))[:count]}
+        return tuple(task.name for task in given if task.name in chosen)
 
     @property
     def sends(self) -> int:

@@ -36,6 +36,7 @@ class Parcel:
     """The reports of one submission. It contains no answers.
 
     `content` are the bytes to send, `tasks` the answered tasks, of which a sample may be sent.
+    `cut_short` means that it is sent with the statement that the budget does not cover all tasks.
     """
 
     report_id: str
@@ -44,6 +45,7 @@ class Parcel:
     content: bytes = field(default=b"", repr=False)
     tasks: tuple[str, ...] = field(default=(), repr=False)
     refused: str | None = None
+    cut_short: bool = False
 
     @property
     def is_waiting(self) -> bool:
@@ -65,6 +67,7 @@ class Parcel:
             "content": self.content.decode("ascii"),
             "tasks": list(self.tasks),
             "refused": self.refused,
+            "cut_short": self.cut_short,
         }
 
     @classmethod
@@ -79,6 +82,7 @@ class Parcel:
             document["content"].encode("ascii"),
             tuple(document["tasks"]),
             document["refused"],
+            bool(document.get("cut_short", False)),
         )
 
 

@@ -236,7 +236,9 @@ def write_files(folder: Path, done: Done, run: Run, *, force: bool) -> int:
     texts = dict(_texts(done, run))
     folder.mkdir(parents=True, exist_ok=True)
     tables: dict[str | os.PathLike[str], dict[str, npt.NDArray[Any]]] = {
-        folder / f"{study.name}.csv": csv_columns(outcome) for study, outcome in done
+        folder / f"{study.name}.csv": csv_columns(outcome)
+        for study, outcome in done
+        if outcome.rows
     }
     with ExitStack() as stack:
         for name, text in texts.items():

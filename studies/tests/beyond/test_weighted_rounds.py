@@ -64,7 +64,9 @@ def test_differences_are_taken_block_by_block() -> None:
 
 def test_a_block_has_the_planners_errors_and_the_best_constant() -> None:
     block = sessions(CROWD, 4, 2, 0, 1)
-    planned = weighted_rounds_that_pay(20, 100, 20, 4, 1e-6, trials=2, seed=trial_seed(1, 0))
+    planned = weighted_rounds_that_pay(
+        20, 100, 20, 4, 1e-6, ability=MIXED, trials=2, seed=trial_seed(1, 0)
+    )
     assert (block["errors"], block["sealed"]) == (list(planned.errors), planned.sealed)
     assert 0.3 < block["constant"] <= 0.5
 

@@ -102,7 +102,7 @@ def test_creating_prints_the_id_and_says_what_is_promised(
     id = done.stdout.strip()
     made = server.requester.campaign(id)
     assert (done.returncode, made["state"], made["block"]) == (0, "draft", 5)
-    assert "25 tasks; a worker gets 5 of them, chosen at random" in done.stderr
+    assert "25 tasks; a worker gets 5 of them, the most needed first" in done.stderr
     assert (
         "guarantee for up to 5 answers per worker: epsilon 1 per answer, epsilon 5 per worker"
         in done.stderr

@@ -133,7 +133,7 @@ def test_a_worker_who_stops_sends_and_spends_nothing(
 
 def test_one_may_go_back_and_choose_again(host: Host, answer: Answer) -> None:
     done = answer(host.link(), typed="y 1 b 2 1 1 1 1 y")
-    assert re.search(r"t0 +yes", done.stdout)
+    assert len(re.findall(r"t[0-9] +yes", done.stdout)) == 1
 
 
 def test_what_is_not_understood_is_asked_again(host: Host, answer: Answer) -> None:
@@ -146,14 +146,14 @@ def test_numbers_have_a_range_a_step_and_a_unit(host: Host, answer: Answer) -> N
     done = answer(link, typed="y 11 nan 3.5 s s s s y")
     assert "a number from 0 to 10 kg in steps of 0.5" in done.stderr
     assert done.stdout.count("Invalid input") == 2
-    assert re.search(r"t0 +3.5", done.stdout)
+    assert re.search(r"t[0-9] +3.5", done.stdout)
 
 
 def test_labels_that_are_numbers_are_typed_as_they_are(host: Host, answer: Answer) -> None:
     done = answer(host.link(SCALE), typed="y 0 3 2 s s s y")
     assert "one of 0, 1, 2" in done.stdout
-    assert re.search(r"t0 +0 ", done.stdout)
-    assert re.search(r"t1 +2 ", done.stdout)
+    assert re.search(r"t[0-9] +0 ", done.stdout)
+    assert re.search(r"t[0-9] +2 ", done.stdout)
 
 
 def test_hidden_skipping_is_sent_too(host: Host, answer: Answer) -> None:
@@ -168,7 +168,7 @@ def test_a_requesters_words_cannot_act_on_the_terminal(host: Host, answer: Answe
     assert shown.returncode == 0
     assert "\x1b" not in shown.stdout + shown.stderr
     assert "\x07" not in shown.stdout + shown.stderr
-    assert re.search(r"t0 +\[bold\]oak\[/bold\]", shown.stdout)
+    assert re.search(r"t[0-9] +\[bold\]oak\[/bold\]", shown.stdout)
 
 
 def test_the_link_may_come_from_standard_input(host: Host, answer: Answer) -> None:
@@ -230,10 +230,10 @@ def test_an_answer_to_another_task_is_named_with_its_row(
 def test_status_shows_what_the_server_has(host: Host, answer: Answer) -> None:
     link = host.link()
     answer(link, typed="y 1 s s s s y")
-    assert re.search(r"t0 +(no|yes)", answer(link, "--status").stdout)
+    assert re.search(r"t[0-9] +(no|yes)", answer(link, "--status").stdout)
     told = json.loads(answer(link, "--status", "--json").stdout)
     (submission,) = told["submissions"]
-    assert list(submission["reports"]) == ["t0"]
+    assert len(submission["reports"]) == 1
     assert told["pending"] == []
 
 

@@ -16,6 +16,7 @@ CREATE TABLE campaigns (
 	simulated INTEGER DEFAULT 0 NOT NULL, 
 	sealed INTEGER DEFAULT 0 NOT NULL, 
 	published INTEGER DEFAULT 0 NOT NULL, 
+	cut_short BIGINT DEFAULT 0 NOT NULL, 
 	PRIMARY KEY (number), 
 	UNIQUE (id)
 );

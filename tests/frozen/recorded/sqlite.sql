@@ -28,6 +28,7 @@ CREATE TABLE campaigns (
 	simulated INTEGER DEFAULT 0 NOT NULL, 
 	sealed INTEGER DEFAULT 0 NOT NULL, 
 	published INTEGER DEFAULT 0 NOT NULL, 
+	cut_short INTEGER DEFAULT 0 NOT NULL, 
 	UNIQUE (id)
 );
 CREATE TABLE deliveries (

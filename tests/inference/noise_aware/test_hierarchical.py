@@ -121,6 +121,6 @@ def test_kinds_of_tasks_keep_the_shares_of_truths(
     shares: np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> None:
     origins = kinds_of_tasks(len(shares), rows=1)
-    kinds = kind_shares(shares, origins)
+    kinds = kind_shares(shares, origins, 0.3)
     assert kinds.sum() == pytest.approx(1)
     assert kinds @ origins == pytest.approx(shares)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.local import SortedReports, arrange
+from sottovoce.engines.local import arrange
 from sottovoce.inference.steps import grid_posteriors
 from sottovoce.inference.steps.grid_posteriors import GridPosteriors, Grids, GridTruths
-from sottovoce.model import Domain, FloatArray, Reports, labels_of
+from sottovoce.model import Domain, FloatArray, Part, Reports, labels_of
 from sottovoce.seams import Step
 
 WORKERS, TASKS, STATES, POINTS = 9, 30, 4, 23
@@ -20,7 +20,7 @@ MAPS = ("posteriors", "truths")
 STEPS = ("sums", *MAPS)
 
 
-def layout(symbols: int) -> SortedReports:
+def layout(symbols: int) -> Part:
     """Some tasks have no report, and one has more than there are symbols."""
     rng = np.random.default_rng(symbols)
     task = np.concatenate([np.full(60, 3), rng.integers(4, TASKS - 1, 150)]).astype(np.int32)
@@ -57,7 +57,7 @@ def test_a_kernel_equals_its_specification(name: str, symbols: int) -> None:
     kernel = made.kernel()
     assert kernel is not None
     for first, last in ((0, TASKS), (0, 3), (3, 4), (5, 21)):
-        part = table.part(first, last)
+        part = table.between(first, last)
         rows = name in MAPS
         out = np.full((part.tasks, *made.shape), np.nan) if rows else np.zeros(made.shape)
         kernel(part, out)
@@ -66,7 +66,7 @@ def test_a_kernel_equals_its_specification(name: str, symbols: int) -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_kernel_works_through_small_chunks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, part = step(name, 5), layout(5).part(0, TASKS)
+    made, part = step(name, 5), layout(5).between(0, TASKS)
     wanted = made(part)
     monkeypatch.setattr(grid_posteriors, "_CELLS", 7 * POINTS)
     kernel = made.kernel()
@@ -78,7 +78,7 @@ def test_a_kernel_works_through_small_chunks(name: str, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("name", STEPS)
 def test_chunks_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, part = step(name, 5), layout(5).part(0, TASKS)
+    made, part = step(name, 5), layout(5).between(0, TASKS)
     whole = made(part)
     monkeypatch.setattr(grid_posteriors, "_CELLS", 7 * POINTS)
     assert_close(made(part), whole)
@@ -87,13 +87,13 @@ def test_chunks_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("name", STEPS)
 def test_parts_of_whole_tasks_make_the_whole(name: str) -> None:
     made, table = step(name, 5), layout(5)
-    parts = [made(table.part(a, b)) for a, b in pairwise((0, 3, 4, 17, TASKS))]
+    parts = [made(table.between(a, b)) for a, b in pairwise((0, 3, 4, 17, TASKS))]
     joined = np.concatenate(parts) if name in MAPS else np.asarray(sum(parts))
-    assert_close(joined, made(table.part(0, TASKS)))
+    assert_close(joined, made(table.between(0, TASKS)))
 
 
 def test_a_kernel_adds_to_what_is_there() -> None:
-    made, part = step("sums", 5), layout(5).part(0, TASKS)
+    made, part = step("sums", 5), layout(5).between(0, TASKS)
     kernel = made.kernel()
     assert kernel is not None
     out = np.full(made.shape, 7.0)
@@ -102,7 +102,7 @@ def test_a_kernel_adds_to_what_is_there() -> None:
 
 
 def test_a_round_says_what_its_equations_say() -> None:
-    made, part = step("sums", 5), labels_of(layout(5).part(0, TASKS))
+    made, part = step("sums", 5), labels_of(layout(5).between(0, TASKS))
     assert isinstance(made, Grids)
     sums = made.views(made(part))
     scores = np.tile(made.log_prior, (TASKS, 1))
@@ -127,13 +127,13 @@ def test_a_narrow_bell_between_points_is_found_to_a_hundredth_of_a_step() -> Non
     centre = GRID[10] + 0.3 * width
     bell = -np.square(GRID - centre) / (2 * (0.4 * width) ** 2)
     logs, shares = np.zeros((3, 1, POINTS)), np.ones((WORKERS, 1))
-    rows = GridTruths(logs, shares, bell, GRID)(table.part(0, 2))
+    rows = GridTruths(logs, shares, bell, GRID)(table.between(0, 2))
     np.testing.assert_allclose(rows, [[centre, 0.4 * width]] * 2, rtol=1e-9)
 
 
 def test_a_truth_at_the_end_of_the_grid_is_not_sure_to_less_than_a_cell() -> None:
     rising = np.linspace(0, 10_000, POINTS)
     step = GridTruths(np.zeros((3, 1, POINTS)), np.ones((WORKERS, 1)), rising, GRID)
-    ((truth, error),) = step(layout(3).part(0, 1))
+    ((truth, error),) = step(layout(3).between(0, 1))
     assert truth == GRID[-1]
     assert error == pytest.approx((GRID[1] - GRID[0]) / np.sqrt(12))

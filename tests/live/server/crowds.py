@@ -71,8 +71,7 @@ class Direct:
     def agreed(self) -> Mapping[str, Any]:
         found = agreed(self.service, self.id, seated(self.service, self.id, self.credential))
         assert found is not None
-        deal = None if found.public is None else {"public": found.public, "share": found.share}
-        return {"terms": found.terms, "sealing": found.sealing, "deal": deal}
+        return found
 
     def turn(self) -> bytes | None:
         seat = seated(self.service, self.id, self.credential)

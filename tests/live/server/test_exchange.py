@@ -67,7 +67,7 @@ def test_sums_open_under_a_dealt_key(service: Service, dealing: Dealing) -> None
         worker.begin()
     go_on(dealing.workers)
     assert [worker.ended for worker in dealing.workers] == ["done"] * 4
-    truths = [row["truth"] for row in truths_page(service, dealing.id).rows]
+    truths = [row["truth"] for row in truths_page(service, dealing.id)["truths"]]
     assert truths == ["yes", "no", "yes"]
     assert dealing.secret is None
 

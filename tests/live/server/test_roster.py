@@ -131,7 +131,7 @@ def test_a_session_that_was_stopped_before_it_began_takes_nobody(service: Servic
 def test_noised_sums_have_a_guarantee(service: Service) -> None:
     id, workers = gathered(service, **NOISED)
     go_on(workers)
-    summary = truths_page(service, id).summary
+    summary = truths_page(service, id)["summary"]
     assert summary["guarantee"]["per_answer"] <= 2.0
     assert summary["guarantee"]["assumptions"]
 

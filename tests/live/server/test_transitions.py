@@ -52,11 +52,14 @@ def test_a_session_comes_to_its_truths(service: Service) -> None:
     found = progress(service, id)
     assert (found.state, found.joined, found.opened, found.alive) == ("done", 4, 2, (1, 2, 3, 4))
     page = truths_page(service, id)
-    assert [(row["task"], row["truth"], row["answers"]) for row in page.rows] == [
+    assert [(row["task"], row["truth"], row["answers"]) for row in page["truths"]] == [
         ("t1", "yes", 4), ("t2", "no", 4), ("t3", "yes", 4),
     ]  # fmt: skip
     least = truths_page(service, id, limit=1, sort=Sort.CONFIDENCE)
-    assert (least.total, least.rows) == (3, [min(page.rows, key=lambda row: row["confidence"])])
+    assert (least["total"], least["truths"]) == (
+        3,
+        [min(page["truths"], key=lambda row: row["confidence"])],
+    )
 
 
 def test_nothing_of_a_round_that_is_over_is_kept_but_its_totals(service: Service) -> None:

@@ -72,6 +72,15 @@ def test_surer_tasks_need_fewer_answers() -> None:
     assert near.answers < far.answers
 
 
+def test_settled_tasks_take_no_answers_if_tasks_are_given_by_need() -> None:
+    columns = labels([0.99] * 6 + [0.8] * 3)
+    by_hash = further_of(columns, YES_NO, 9)
+    by_need = further_of(columns, YES_NO, 9, by_need=True)
+    assert by_hash is not None
+    assert by_need is not None
+    assert by_need.answers == pytest.approx(by_hash.answers / 3, rel=0.1)  # rounded to two digits
+
+
 def test_tasks_nobody_reported_on_take_their_share_of_the_answers() -> None:
     few, many = further_of(labels([0.8] * 9), YES_NO, 9), further_of(labels([0.8] * 9), YES_NO, 18)
     assert few is not None

@@ -24,6 +24,7 @@ from sottovoce.cli.guarantee import limit_lines
 from sottovoce.cli.policy_options import sample_from
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Kind
+from sottovoce.model.campaign import Assignment
 from sottovoce.requester.terms import AskedTerms
 from sottovoce.requester.views import CampaignView, guarantees_of
 from sottovoce.tables.task_table import read_task_table
@@ -95,6 +96,15 @@ def create(
         str | None,
         typer.Option(metavar="DATE", help="First day (UTC) on which no report is accepted."),
     ] = None,
+    assignment: Annotated[
+        Assignment | None,
+        typer.Option(
+            help="How a worker's tasks are chosen: those with too few reports and undecided ones "
+            "first, or by a hash of the pseudonym. Default: need, if the policy allows answers to "
+            "go out in parts.",
+            show_default=False,
+        ),
+    ] = None,
     open_now: Annotated[
         bool, typer.Option("--open", help="Open it immediately; this cannot be undone.")
     ] = False,
@@ -118,6 +128,7 @@ def create(
         "unit": number_unit,
         "quota": quota,
         "closes_on": asked_day(closes_on, "--closes-on"),
+        "assignment": assignment,
     }
     if policy is not None:
         options.refuse_beside_policy(
@@ -196,7 +207,8 @@ def _listed(option: str, text: str) -> tuple[str, ...]:
 
 def _say(made: CampaignView) -> None:
     tasks, block = plural(made["tasks"], "task"), made["block"]
-    each = "all of them" if block == made["tasks"] else f"{block:,} of them, chosen at random"
+    how = "chosen at random" if made["assignment"] == "hash" else "the most needed first"
+    each = "all of them" if block == made["tasks"] else f"{block:,} of them, {how}"
     console.note(f"campaign {made['id']}: {tasks}; a worker gets {each}")
     for line in guarantee_lines(made):
         console.note(line)

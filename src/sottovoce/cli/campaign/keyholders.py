@@ -89,7 +89,7 @@ def sealing_from(
         tuple(map(card_from, cards)),
         1 if colluding is None else colluding,
         10 if minimum is None else minimum,
-        None if layout is None else layout.value,
+        layout,
     )
 
 

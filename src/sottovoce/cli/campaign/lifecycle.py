@@ -192,9 +192,11 @@ def _state(campaign: CampaignView) -> str:
 def _counts(campaign: CampaignView) -> str:
     quota = f" of {campaign['quota']:,}" if campaign["quota"] else ""
     workers = f"{campaign['workers']:,}{quota} worker{'s'[: campaign['workers'] != 1]}"
+    cut_short = campaign["cut_short"]
+    stopped = f"; {plural(cut_short, 'device')} stopped early at the worker's budget"
     return (
         f"{workers}, {plural(campaign['submissions'], 'submission')}, "
-        f"{plural(campaign['reports'], 'report')}"
+        f"{plural(campaign['reports'], 'report')}{stopped if cut_short else ''}"
     )
 
 

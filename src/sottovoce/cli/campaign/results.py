@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +26,7 @@ from sottovoce.cli.options import (
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import check_target
 from sottovoce.model import Score
-from sottovoce.requester.client import Requester
+from sottovoce.requester.client import Order, Requester
 from sottovoce.requester.views import ResultsView
 from sottovoce.tables.writers import csv_pieces
 
@@ -41,13 +40,6 @@ NAMES = (
     "tasks.csv",
     "policy.json",
 )
-
-
-class Order(StrEnum):
-    """The order of truths: that of the tasks, or least confident first."""
-
-    place = "place"
-    confidence = "confidence"
 
 
 def results(
@@ -64,7 +56,7 @@ def results(
     gold_columns: GoldColumnsOption = None,
     sort: Annotated[
         Order, typer.Option(help="Order: that of the tasks, or least confident first.")
-    ] = Order.place,
+    ] = "place",
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -72,13 +64,13 @@ def results(
 
     A terminal shows the first tasks as a table; a pipe gets all tasks as CSV.
     """
-    if output is not None and sort is not Order.place:
+    if output is not None and sort != "place":
         raise UsageError(
             "--output writes the order of the tasks: drop --sort, or drop --output and use a pipe"
         )
     wanted = _exports(output, weights, force=force)
     with connected(context, campaign) as requester:
-        first = requester.results_page(campaign, limit=console.SHOWN, order=sort.value)
+        first = requester.results_page(campaign, limit=console.SHOWN, order=sort)
         words = summary_words(first["summary"], first["reports_waiting"])
         simulated = requester.campaign(campaign)["simulated"]
         if not first["total"] and (wanted or gold):
@@ -196,7 +188,7 @@ def _found(
         "summary": first["summary"],
         "reports_waiting": first["reports_waiting"],
         "score": score.as_dict() if score is not None else None,
-        "truths": list(requester.truths(campaign, order=sort.value)),
+        "truths": list(requester.truths(campaign, order=sort)),
     }
 
 
@@ -211,7 +203,7 @@ def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order)
 
 def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
     """Write all rows as CSV to standard output once they have arrived."""
-    if sort is Order.confidence:
+    if sort == "confidence":
         rows: list[Any] = [*requester.truths(campaign, order="confidence")]
         names = list(rows[0])
         sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))

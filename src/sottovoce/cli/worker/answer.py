@@ -163,21 +163,30 @@ def _answer(
     with _unsent():
         offer, remaining = client.offer, client.remaining
         _check_open(client, offer, remaining)
-        asked = _affordable(client, len(remaining))
+        asked = client.affordable()
+        preview = client.preview(len(remaining))
+        if not asked and preview.refused is not None:
+            raise preview.refused
         if not yes:
             if file is not None and not sys.stdin.isatty():
                 raise UsageError(
                     "no terminal to ask for confirmation: add --yes to send these answers"
                 )
-            for line in consent_lines(offer, client.preview(len(remaining))):
+            for line in consent_lines(offer, preview):
                 say(line)
+            if len(asked) < len(remaining):
+                say(
+                    f"Your budget covers {len(asked):,} of {len(remaining):,} answers; you are "
+                    "asked only these. The server learns that your budget stopped you, not what "
+                    "is left of it."
+                )
             if not agreed("Do you agree?"):
                 say(NOTHING)
                 return
         given = (
-            read_answers(file, offer.policy.domain, offer.names)
+            _covered(client, read_answers(file, offer.policy.domain, offer.names), say)
             if file is not None
-            else _questioned(offer, remaining, asked, say)
+            else _questioned(offer, asked, say)
         )
         if given is None or not (given or offer.hides_participation):
             say(NOTHING)
@@ -210,31 +219,31 @@ def _check_open(client: Client, offer: Offer, remaining: tuple[str, ...]) -> Non
         raise UsageError("the campaign is closed; --status shows your reports")
     if not remaining:
         waiting = "--resume sends the rest" if client.pending else "--status shows your reports"
-        raise UsageError(f"you have already answered all your tasks in this campaign; {waiting}")
+        enough = ", or they have enough answers" if len(offer.asked) < len(offer.tasks) else ""
+        raise UsageError(
+            f"you have already answered all your tasks in this campaign{enough}; {waiting}"
+        )
 
 
-def _affordable(client: Client, count: int) -> int:
-    """How many answers the budget covers; an error if it covers none."""
-    refused = client.preview(count).refused
-    if refused is None:
-        return count
-    if not client.offer.takes_more:
-        raise refused
-    low, high = 0, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if client.preview(middle).fits else (low, middle)
-    if low == 0:
-        raise refused
-    return low
+def _covered(
+    client: Client, given: Mapping[str, Label], say: Callable[[str], None]
+) -> Mapping[str, Label]:
+    """The answers of a file to tasks that are asked and that the budget covers."""
+    offer = client.offer
+    asked = {task: value for task, value in given.items() if task in set(offer.asked)}
+    if len(asked) < len(given):
+        say(f"{len(given) - len(asked):,} tasks are settled; your answers to them are not sent.")
+    if offer.takes_more and asked and not client.preview(asked).fits:
+        chosen = client.affordable(asked)
+        say(f"Your budget covers {len(chosen):,} of {len(asked):,} answers, the most needed ones.")
+        asked = {task: asked[task] for task in chosen} or asked
+    return asked
 
 
 def _questioned(
-    offer: Offer, remaining: tuple[str, ...], asked: int, say: Callable[[str], None]
+    offer: Offer, asked: tuple[str, ...], say: Callable[[str], None]
 ) -> dict[str, Label] | None:
-    tasks = [task for task in offer.tasks if task.name in set(remaining)][:asked]
-    if asked < len(remaining):
-        say(f"Your budget covers {asked:,} of {len(remaining):,} answers; only these are asked.")
+    tasks = [task for task in offer.tasks if task.name in set(asked)]
     return Questions(tasks, offer.policy.domain, offer.unit, say).asked()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -100,16 +101,6 @@ def _as_json(checked: CheckedPage) -> dict[str, object]:
         "address": checked.address,
         "release": __version__,
         "server": checked.version,
-        "files": [_finding(each) for each in checked.files],
-        "headers": [_finding(each) for each in checked.headers],
-    }
-
-
-def _finding(each: PageDifference) -> dict[str, object]:
-    return {
-        "name": each.name,
-        "state": str(each.state),
-        "expected": each.expected,
-        "found": each.found,
-        "note": each.note,
+        "files": [asdict(each) for each in checked.files],
+        "headers": [asdict(each) for each in checked.headers],
     }

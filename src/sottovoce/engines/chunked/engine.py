@@ -6,6 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +18,7 @@ from sottovoce.engines.chunked.packed_table import PackedTable, Room
 from sottovoce.engines.large_table import PartEngine
 from sottovoce.engines.local import THREADED_FROM
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM
-from sottovoce.model import Domain, FloatArray, LabelPart, Names, NumberPart, Part, Reading, Result
+from sottovoce.model import FloatArray, Names, Result
 from sottovoce.seams import Learnt, Step, SumsAggregator
 from sottovoce.tables.writers import write_columns
 
@@ -36,7 +37,9 @@ class ChunkedEngine:
     def __init__(
         self, table: PackedTable, *, use_kernels: bool | None = None, threads: int | None = None
     ) -> None:
-        self._table = table
+        self._table, self.answers, self.task_count = table, table.answers, table.task_count
+        self.domain, self.reading = table.manifest.domain, table.manifest.reading
+        self.tasks: Names = np.empty(0, np.int64)
         self._kernels = table.answers >= COMPILED_FROM if use_kernels is None else use_kernels
         if threads is None:
             large = self._kernels and table.answers >= THREADED_FROM
@@ -46,26 +49,6 @@ class ChunkedEngine:
     @cached_property
     def workers(self) -> Names:
         return self._table.workers()
-
-    @property
-    def tasks(self) -> Names:
-        return np.empty(0, np.int64)
-
-    @property
-    def task_count(self) -> int:
-        return self._table.task_count
-
-    @property
-    def domain(self) -> Domain:
-        return self._table.manifest.domain
-
-    @property
-    def answers(self) -> int:
-        return self._table.answers
-
-    @property
-    def reading(self) -> Reading:
-        return self._table.manifest.reading
 
     def total(self, step: Step) -> FloatArray:
         add = adder(step, use_kernels=self._kernels)
@@ -109,7 +92,7 @@ class ChunkedEngine:
         part, names = self._table.part(block), self._table.names(block)
         most = max(1, MOST_CELLS // max(1, self.domain.size))
         for first in range(0, part.tasks, most):
-            some = _between(part, first, min(first + most, part.tasks))
+            some = replace(part.between(first, min(first + most, part.tasks)), first=0)
             engine = PartEngine(
                 some,
                 names[first : first + most],
@@ -123,11 +106,3 @@ class ChunkedEngine:
         place = Path(folder)
         place.mkdir()
         write_columns({"worker": self.workers, **columns}, place / "part-00000.parquet")
-
-
-def _between(part: Part, first: int, last: int) -> Part:
-    """A subset of a part's tasks."""
-    starts = part.starts[first : last + 1]
-    if isinstance(part, LabelPart):
-        return LabelPart(0, starts, part.coded, part.labels)
-    return NumberPart(0, starts, part.worker, part.value)

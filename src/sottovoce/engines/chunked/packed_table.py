@@ -324,8 +324,7 @@ class _Packer:
             value, domain = self._recoding.codes[value], self._recoding.domain
         names: Names = np.broadcast_to(0, len(tasks))
         reports = Reports(worker, task, value, self._workers, names, domain)
-        layout = arrange(reports, use_kernels=self._kernels)
-        return layout.part(0, len(tasks)), tasks.keys()
+        return arrange(reports, use_kernels=self._kernels), tasks.keys()
 
     def _count(self, found: Repeated, rows: Rows) -> None:
         self.repeated += found.rows

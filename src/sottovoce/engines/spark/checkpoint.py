@@ -6,19 +6,16 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from pyspark import RDD
+from pyspark.sql import DataFrame, SparkSession
 
 from sottovoce.engines.spark.hadoop_files import address_of, exists, read_bytes, remove, write_bytes
 from sottovoce.engines.spark.packed_blocks import PART_COLUMNS
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
-
-if TYPE_CHECKING:
-    from pyspark import RDD
-    from pyspark.sql import DataFrame, SparkSession
-
 
 _TABLE = "table.json"
 _DIGEST = 32

@@ -6,9 +6,13 @@ Each label has a code. Unusable rows are refused with their place, or counted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sql
 
 from sottovoce.engines.spark.session import spark_errors
 from sottovoce.engines.spark.source import Source
@@ -23,11 +27,6 @@ from sottovoce.tables.answer_column import (
     too_many_labels,
 )
 from sottovoce.tables.faults import LONGEST, REASONS, Fault, complaint
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
-
 
 _WHOLE = frozenset("tinyint smallint int bigint".split())
 _FRACTIONS = ("float", "double", "decimal")
@@ -44,8 +43,6 @@ def is_text(source: Source, role: str) -> bool:
 
 def plain_cells(source: Source, role: str) -> Column:
     """Text, whole numbers and booleans unchanged, fractions as doubles."""
-    from pyspark.sql import functions as sql
-
     kind, cell = source.types[role], sql.col(role)
     if kind in _WHOLE or kind in ("boolean", "string"):
         return cell
@@ -62,8 +59,6 @@ def plain_cells(source: Source, role: str) -> Column:
 
 def name_cells(source: Source, role: str) -> Column:
     """The names of workers or tasks: text, or whole numbers; NULL if missing."""
-    from pyspark.sql import functions as sql
-
     cell = plain_cells(source, role)
     if not source.types[role].startswith(_FRACTIONS):
         return cell
@@ -72,8 +67,6 @@ def name_cells(source: Source, role: str) -> Column:
 
 def name_fault(source: Source, role: str) -> Column:
     """The fault of a name, or 0."""
-    from pyspark.sql import functions as sql
-
     name = name_cells(source, role)
     if not is_text(source, role):
         return sql.when(name.isNull(), sql.lit(int(Fault.EMPTY))).otherwise(0)
@@ -84,8 +77,6 @@ def name_fault(source: Source, role: str) -> Column:
 
 def number_cells(source: Source, role: str) -> Column:
     """The cells as numbers; NULL if they are none."""
-    from pyspark.sql import functions as sql
-
     cell = plain_cells(source, role)
     if not is_text(source, role):
         return cell.cast("double")
@@ -94,8 +85,6 @@ def number_cells(source: Source, role: str) -> Column:
 
 def number_fault(source: Source, domain: Domain, role: str = "answer") -> Column:
     """The fault of a number, or 0."""
-    from pyspark.sql import functions as sql
-
     cell, number = plain_cells(source, role), number_cells(source, role)
     empty = cell.isNull() | (cell == "") if is_text(source, role) else cell.isNull()
     infinite = sql.isnan(number) | (sql.abs(number) == float("inf"))
@@ -126,13 +115,9 @@ class SparkAnswers:
 
     def coded(self, source: Source) -> DataFrame:
         """The source's frame with `value` and `fault` in place of the answers."""
-        from pyspark.sql import functions as sql
-
         if self.cells is None or self.codes is None:
             value, fault = number_cells(source, "answer"), number_fault(source, self.domain)
             return source.frame.withColumns({"value": value, "fault": fault})
-        import pyarrow as pa
-
         table = pa.table({"cell": self.cells, "code": pa.array(self.codes)})
         codes = sql.broadcast(source.frame.sparkSession.createDataFrame(table))
         cell = plain_cells(source, "answer")
@@ -159,8 +144,6 @@ def answers_of(source: Source, wanted: Domain | Kind | None) -> SparkAnswers:
 
 
 def _guessed(source: Source) -> Kind:
-    from pyspark.sql import functions as sql
-
     told = kind_by_name(source.columns["answer"])
     if told is not None:
         return told
@@ -177,8 +160,6 @@ def _guessed(source: Source) -> Kind:
 
 
 def _profile(cells: DataFrame, source: Source, *, grouped: bool) -> Profile:
-    from pyspark.sql import functions as sql
-
     rows = sql.col("rows")
     counted = (
         cells.groupBy("cell", "number").agg(sql.count("*").alias("rows"))
@@ -201,14 +182,10 @@ def _profile(cells: DataFrame, source: Source, *, grouped: bool) -> Profile:
 
 
 def _sum(what: Column, where: Column) -> Column:
-    from pyspark.sql import functions as sql
-
     return sql.coalesce(sql.sum(sql.when(where, what)), sql.lit(0))
 
 
 def _refuse_mixture(source: Source, profile: Profile) -> None:
-    from pyspark.sql import functions as sql
-
     cell, number = plain_cells(source, "answer"), number_cells(source, "answer")
     present = cell.isNotNull() & (cell != "")
     rarer = number.isNull() if profile.texts <= profile.numbers else number.isNotNull()
@@ -235,14 +212,10 @@ def _distinct(source: Source, most: int) -> pa.Array:
 
 
 def _order(cells: pa.Array) -> pa.Array:
-    import pyarrow.compute as pc
-
     return pc.array_sort_indices(cells)
 
 
 def _coded(cells: pa.Array, wanted: Domain | Kind) -> tuple[Domain, Codes]:
-    import pyarrow as pa
-
     names = cells.to_pylist()
     texts = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
     missing = np.array([cell is None or (texts and cell == "") for cell in names], np.bool_)
@@ -267,8 +240,6 @@ class Checked:
 
 def checked(source: Source, answers: SparkAnswers, *, drop: bool) -> Checked:
     """One pass over all rows; the first fault is raised, or with `drop` all are counted."""
-    from pyspark.sql import functions as sql
-
     _check_whole(source)
     coded = answers.coded(source)
     faults = {role: name_fault(source, role) for role in ("worker", "task")}
@@ -290,8 +261,6 @@ def checked(source: Source, answers: SparkAnswers, *, drop: bool) -> Checked:
 
 def _counted(coded: DataFrame, faults: dict[str, Column]) -> tuple[int, dict[str, int], int | None]:
     """The number of rows, the number with each fault (a row counts once), and the first place."""
-    from pyspark.sql import functions as sql
-
     reason = sql.lit(None).cast("int")
     for number, role in reversed(list(enumerate(_ROLES))):
         reason = sql.when(faults[role] > 0, faults[role] + number * len(Fault)).otherwise(reason)
@@ -315,8 +284,6 @@ def _raise_first(
     faults: dict[str, Column],
     first: int | None,
 ) -> None:
-    from pyspark.sql import functions as sql
-
     here = coded.where(sql.col("place") == sql.lit(first))
     cells = [plain_cells(source, role).alias(f"{role}_cell") for role in _ROLES]
     kinds = [faults[role].alias(role) for role in _ROLES]
@@ -335,8 +302,6 @@ def _raise_first(
 
 def _check_whole(source: Source) -> None:
     """Refuse names that are numbers with fractions."""
-    from pyspark.sql import functions as sql
-
     for role in ("worker", "task"):
         if not source.types[role].startswith(("float", "double", "decimal")):
             continue

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
+from pyspark import SparkContext
+from pyspark.sql import DataFrame
 
 from sottovoce.engines.large_table import PartEngine
 from sottovoce.engines.spark.hadoop_files import check_arrived, write_parquet
@@ -35,11 +38,6 @@ from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, Names, Part, Reading, Result, label_text
 from sottovoce.seams import Learnt, Step, SumsAggregator, WorkerStep
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark import SparkContext
-    from pyspark.sql import DataFrame
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockTruths:
@@ -58,8 +56,6 @@ class BlockTruths:
 
     def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One batch of truths per block."""
-        import pyarrow as pa
-
         learnt = self.learnt()
         for batch in batches:
             for row in batch.to_pylist():
@@ -83,8 +79,6 @@ class BlockTruths:
 
 def truth_columns(result: Result) -> dict[str, pa.Array]:
     """The columns of truths except the task names."""
-    import pyarrow as pa
-
     columns = {name: column for name, column in result.table().items() if name != "task"}
     arrays = {name: pa.array(column) for name, column in columns.items() if name != "truth"}
     if result.domain.is_numeric:
@@ -94,8 +88,6 @@ def truth_columns(result: Result) -> dict[str, pa.Array]:
 
 def label_array(domain: Domain) -> pa.Array:
     """The labels of a domain in their own type, or as text if they have several types."""
-    import pyarrow as pa
-
     kinds = {type(label) for label in domain.labels}
     if kinds in ({bool}, {int}, {float}):
         return pa.array(domain.labels)
@@ -121,33 +113,15 @@ class SparkEngine:
     """
 
     def __init__(self, blocks: Blocks, domain: Domain, reading: Reading) -> None:
-        self._blocks, self._domain, self._reading = blocks, domain, reading
-        self._kernels = blocks.counts.answers >= COMPILED_FROM
+        self._blocks, self.domain, self.reading = blocks, domain, reading
+        self.tasks: Names = np.empty(0, np.int64)
+        self.task_count, self.answers = blocks.counts.tasks, blocks.counts.answers
+        self._kernels = self.answers >= COMPILED_FROM
 
     @cached_property
     def workers(self) -> Names:
         names: Names = self._blocks.workers.to_numpy(zero_copy_only=False)
         return names
-
-    @property
-    def tasks(self) -> Names:
-        return np.empty(0, np.int64)
-
-    @property
-    def task_count(self) -> int:
-        return self._blocks.counts.tasks
-
-    @property
-    def answers(self) -> int:
-        return self._blocks.counts.answers
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
-
-    @property
-    def reading(self) -> Reading:
-        return self._reading
 
     def total(self, step: Step) -> FloatArray:
         size = 8 * math.prod(step.shape)
@@ -177,7 +151,7 @@ class SparkEngine:
             told = BlockTruths(
                 aggregator,
                 get,
-                self._domain,
+                self.domain,
                 self.task_count,
                 len(self._blocks.workers),
                 self._kernels,
@@ -186,8 +160,6 @@ class SparkEngine:
             _write(blocks.mapInArrow(told.batches, schema), folder, self.task_count)
 
     def write_workers(self, columns: dict[str, FloatArray], folder: str | os.PathLike[str]) -> None:
-        import pyarrow as pa
-
         table = pa.table({"worker": self._blocks.workers, **columns})
         with spark_errors():
             frame = self._blocks.frame.sparkSession.createDataFrame(table)

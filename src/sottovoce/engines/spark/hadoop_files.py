@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
 
 from sottovoce.engines.spark.session import spark_errors
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 
 _UNFINISHED = ".unfinished"
 

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import RDD, TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 from sottovoce.engines.large_table import Recoding
 from sottovoce.engines.spark.columns import Checked
@@ -28,12 +33,6 @@ from sottovoce.model import (
     StartsArray,
 )
 from sottovoce.tables.duplicates import Repeated, repeated_pairs
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark import RDD
-    from pyspark.sql import DataFrame, SparkSession
-
 
 MOST_REPORTS = 1 << 21
 """The most reports of a block, unless a single task has more: 8 MB of labels."""
@@ -109,9 +108,6 @@ class BlockMaker:
             yield self._block(partition, number, rows)
 
     def _block(self, partition: int, number: int, rows: pa.Table) -> pa.RecordBatch:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         runs = pc.run_end_encode(rows.column("task").combine_chunks(), run_end_type=pa.int64())
         starts = np.concatenate([[0], runs.run_ends.to_numpy()])
         worker, place = (rows.column(name).to_numpy() for name in ("worker", "place"))
@@ -143,8 +139,6 @@ class BlockMaker:
 
 def names_out(names: pa.Array) -> bytes:
     """Task names in one cell: an Arrow stream."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     batch = pa.RecordBatch.from_arrays([names], ["task"])
     with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -154,15 +148,11 @@ def names_out(names: pa.Array) -> bytes:
 
 def names_in(cell: bytes) -> pa.Array:
     """The task names in a cell made by `names_out`."""
-    import pyarrow as pa
-
     return pa.ipc.open_stream(cell).read_all().column("task").combine_chunks()
 
 
 def _whole_tasks(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
     """The rows in pieces of whole tasks, with at most `most` rows unless one task has more."""
-    import pyarrow as pa
-
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -181,8 +171,6 @@ def _whole_tasks(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.Ta
 
 def _last_task(table: pa.Table) -> int:
     """The position of the last task, of which more rows may follow."""
-    import pyarrow.compute as pc
-
     runs = pc.run_end_encode(table.column("task").combine_chunks(), run_end_type="int64")
     ends = runs.run_ends.to_numpy()
     return int(ends[-2]) if len(ends) > 1 else 0
@@ -201,8 +189,6 @@ def _told(
 
 
 def _schema() -> list[pa.DataType]:
-    import pyarrow as pa
-
     kinds = {"int": pa.int32(), "long": pa.int64(), "binary": pa.binary(), "string": pa.string()}
     return [kinds[column.split()[1]] for column in BLOCKS.split(", ")]
 
@@ -277,8 +263,6 @@ def pack(
     maker = BlockMaker(labels, repeats, recoding)
 
     def blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
         context = TaskContext.get()
         return maker.blocks(context.partitionId() if context else 0, batches)
 
@@ -297,8 +281,6 @@ def parts_of(frame: DataFrame) -> RDD[tuple[Any, ...]]:
 
 def counts_of(frame: DataFrame) -> BlockCounts:
     """The totals of the blocks."""
-    from pyspark.sql import functions as sql
-
     row: Any = frame.agg(
         sql.sum(sql.length("starts") / 8 - 1),
         sql.sum("answers"),
@@ -315,9 +297,6 @@ def counts_of(frame: DataFrame) -> BlockCounts:
 
 def _coded(table: Checked, workers: pa.Array) -> DataFrame:
     """The rows with codes in place of worker names."""
-    import pyarrow as pa
-    from pyspark.sql import functions as sql
-
     spark = table.frame.sparkSession
     codes = pa.array(range(len(workers)), pa.int32())
     names = spark.createDataFrame(pa.table({"worker": workers, "code": codes}))

@@ -15,9 +15,14 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.accumulators import Accumulator, AccumulatorParam
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 from sottovoce.datasets import SeededRandomness
 from sottovoce.engines.spark.hadoop_files import check_arrived, write_parquet
@@ -30,12 +35,6 @@ from sottovoce.model import Cells, Codes, Domain, Grid, Names, Policy, Repeats
 from sottovoce.seams import Mechanism
 from sottovoce.tables.column_roles import SIMULATED
 from sottovoce.tables.duplicates import repeated_pairs_plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.accumulators import Accumulator
-    from pyspark.sql import DataFrame, SparkSession
-
 
 _CELLS_PER_BUCKET = 1 << 16
 
@@ -160,8 +159,6 @@ class BucketMaker:
 
     def _batch(self, reports: Cells, workers: pa.Array, tasks: pa.Array) -> pa.RecordBatch:
         """Reports in the form of a table on one machine."""
-        import pyarrow as pa
-
         table = report_table(reports, self.mechanism.alphabet, self.domain, simulated=True)
         values = pa.array(table.value)
         if not table.domain.is_numeric:
@@ -172,8 +169,6 @@ class BucketMaker:
 
 def _by_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
     """Each bucket with its rows, which are consecutive."""
-    import pyarrow as pa
-
     current, held = -1, list[pa.RecordBatch]()
     for batch in batches:
         bucket = batch.column("bucket").to_numpy()
@@ -209,8 +204,6 @@ def _occurs_twice(cells: Cells) -> bool:
 
 def _dense(cells: Cells, tasks: pa.Array, every: pa.Array) -> Cells:
     """Every worker with every task, not with those of its bucket only."""
-    import pyarrow.compute as pc
-
     place = pc.index_in(tasks, value_set=every).to_numpy()
     return replace(cells, task=place[cells.task], tasks=_names(every)).dense()
 
@@ -253,8 +246,6 @@ def write_reports(
 
 def _in_buckets(rows: DataFrame, cells: int) -> DataFrame:
     """The rows with their bucket, whole buckets in a partition, sorted."""
-    from pyspark.sql import functions as sql
-
     parallel = rows.sparkSession.sparkContext.defaultParallelism
     partitions = max(parallel, -(-cells // CELLS_PER_PARTITION))
     name = sql.xxhash64(sql.col("worker").cast("string"))
@@ -298,7 +289,6 @@ def _worker_count(rows: DataFrame, tasks: int) -> int:
 
 def _accumulator(spark: SparkSession) -> Accumulator[Made]:
     """Counts, added up as partitions end; each counts once, even if it is made again."""
-    from pyspark.accumulators import AccumulatorParam
 
     class Beside(AccumulatorParam[Made]):
         def zero(self, value: Made) -> Made:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sottovoce.errors import NotInstalled, SottovoceError, UsageError, install_command
+from sottovoce.engines.spark import check_installed
+from sottovoce.errors import SottovoceError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -101,7 +102,7 @@ def spark_session(
 
     Without either, this process's session: the active one, or the one of spark-submit.
     """
-    _check_installed()
+    check_installed()
     with warnings.catch_warnings():
         # It looks for pandas, which is not used here, and warns about it.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
@@ -151,20 +152,6 @@ def _started(master: str | None, settings: Mapping[str, str]) -> Iterator[SparkS
         yield spark
     finally:
         spark.stop()
-
-
-def _check_installed() -> None:
-    try:
-        import pyarrow  # noqa: F401
-        import pyspark
-    except ImportError as error:
-        library = str(error.name or "pyspark").partition(".")[0]
-        raise NotInstalled(library, purpose="the Spark engine", extra="spark") from None
-    if int(pyspark.__version__.partition(".")[0]) < 4:
-        raise UsageError(
-            f"the Spark engine needs PySpark 4 or newer, not {pyspark.__version__}: "
-            + install_command("spark")
-        )
 
 
 def _check_classic(session: SparkSession) -> None:

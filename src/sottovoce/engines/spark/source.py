@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
 from sottovoce.engines.spark.session import spark_errors
 from sottovoce.errors import DataError, UsageError
 from sottovoce.tables.column_roles import Roles, chosen_columns
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 
 _TABLE = "table:"
 _ROW_BITS = 36
@@ -70,9 +71,6 @@ def open_source(
 
 
 def _frame(spark: SparkSession, source: Any) -> tuple[DataFrame, str]:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import AnalysisException, PySparkException
-
     paths = _paths(source)
     name = ", ".join(paths)
     with spark_errors():
@@ -117,8 +115,6 @@ def _unread(condition: str) -> str:
 
 def _files(frame: DataFrame) -> tuple[File, ...]:
     """All files with rows, in order of their paths."""
-    from pyspark.errors import AnalysisException
-
     metadata = ("file_path", "file_size", "file_modification_time", "row_index")
     try:
         rows = frame.select(*[f"_metadata.{name}" for name in metadata])
@@ -130,8 +126,6 @@ def _files(frame: DataFrame) -> tuple[File, ...]:
 
 
 def _placed(frame: DataFrame, columns: Mapping[str, str], files: tuple[File, ...]) -> DataFrame:
-    from pyspark.sql import functions as sql
-
     roles = [sql.col(f"`{name.replace('`', '``')}`").alias(role) for role, name in columns.items()]
     if not files:
         return frame.select(*roles, sql.monotonically_increasing_id().alias("place"))

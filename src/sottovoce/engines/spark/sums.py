@@ -25,17 +25,15 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+from pyspark import RDD, Broadcast, SparkContext
 
 from sottovoce.engines.blocks import adder
 from sottovoce.engines.spark.packed_blocks import PackedPart, unpacked
 from sottovoce.model import Codes, FloatArray, LabelPart, NumberPart, Part
 from sottovoce.seams import Step, WorkerStep
-
-if TYPE_CHECKING:
-    from pyspark import RDD, Broadcast, SparkContext
 
 
 def with_own_workers(part: Part) -> tuple[Part, Codes]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyspark import RDD, StorageLevel
+from pyspark.sql import DataFrame, SparkSession
 
 from sottovoce.engines.large_table import Recoding
 from sottovoce.engines.spark.checkpoint import KeptBlocks, parts_again
@@ -29,11 +32,6 @@ from sottovoce.tables.column_roles import ANSWERS, MADE, REPORTS, is_stamp
 from sottovoce.tables.faults import shown
 from sottovoce.tables.readers import BadRows, check_options
 from sottovoce.version import __version__
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark import RDD
-    from pyspark.sql import DataFrame, SparkSession
 
 
 def open_table(
@@ -78,8 +76,6 @@ class SparkTable:
 
     def engine(self, recoding: Recoding | None = None) -> SparkEngine:
         """The table coded and sorted by task, once; under another domain if one is given."""
-        from pyspark import StorageLevel
-
         domain = self.domain if recoding is None else recoding.domain
         partitions = partition_count(self.spark, self.table.sound)
         with spark_errors():
@@ -98,8 +94,6 @@ class SparkTable:
         self, packed: DataFrame, recoding: Recoding | None, partitions: int
     ) -> tuple[DataFrame, RDD[tuple[Any, ...]], int]:
         """The blocks on the cluster's disks or in the checkpoint, with the columns of rounds."""
-        from pyspark import StorageLevel
-
         if self.work is None:
             frame = packed.persist(StorageLevel.DISK_ONLY)
             return frame, parts_of(frame), partitions

@@ -16,7 +16,13 @@ from sottovoce.inference.aggregator import (
     label_result,
 )
 from sottovoce.inference.evaluation import positions
-from sottovoce.inference.noise_aware.hierarchical import Hierarchy, channel_law, fit_hierarchy
+from sottovoce.inference.noise_aware.hierarchical import (
+    Hierarchy,
+    Priors,
+    Start,
+    channel_law,
+    fit_hierarchy,
+)
 from sottovoce.inference.noise_aware.variational_em import (
     CoinFit,
     CoinStates,
@@ -39,8 +45,12 @@ RIGHT = 0.7
 """The crowd's accuracy above chance, before any report."""
 STRENGTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 25.0)
 """Possible signals, as multiples of that of workers who are right 0.1 above chance."""
-NO_SIGNAL = 3.0
+NO_SIGNAL = 4.0
 """The odds, before any report, that a table that could show a signal has none."""
+TELLING = 3.0
+"""A table can show a signal if workers who are right 0.1 above chance would reach z = 1/3.
+
+Workers who are right 0.25 above chance then reach z = 2."""
 
 
 class CoinModel(NamedTuple):
@@ -178,9 +188,7 @@ class AwareLabels:
             tolerance=self.tolerance,
         )
 
-    def _begin(
-        self, engine: Engine, first: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def _begin(self, engine: Engine, first: FloatArray) -> Start | None:
         """Parameters of the earlier result; a new worker has the crowd's. NULL keeps its first."""
         last = self.start
         if last is None or last.confusions is None or last.crowd is None or last.prior is None:
@@ -190,7 +198,7 @@ class AwareLabels:
         known, null = np.concatenate([known, [last.crowd]]), first[:, len(first) :]
         each = np.broadcast_to(null, (len(known), *null.shape))
         whole = np.concatenate([known * (1 - null.sum(axis=1, keepdims=True)), each], axis=2)
-        return whole[:-1], whole[-1], last.prior
+        return Start(whole[:-1], whole[-1], last.prior, Priors(*last.hyperparameters))
 
     def _matrix(self, domain: Domain) -> FloatArray:
         matrix = np.eye(domain.size) if self.channel is None else self.channel.matrix()
@@ -221,11 +229,12 @@ class AwareLabels:
             confusions = _answered(model.confusions, domain.size)
             crowd = _answered(model.crowd, domain.size)
             shares, first = model.shares, model.first
+            priors: tuple[float, ...] = tuple(model.priors)
             accuracy = np.einsum("t,wtt->w", shares, confusions)
             settled = Settled(accuracy, model.rounds, model.converged)
         else:
             posterior = model.fit.posterior(engine, model.states, model.sets)
-            confusions, crowd = None, None
+            confusions, crowd, priors = None, None, ()
             shares = first = model.fit.shares()
             accuracy = model.fit.states @ model.states.accuracy
             settled = Settled(accuracy, model.fit.rounds, model.fit.converged)
@@ -242,6 +251,7 @@ class AwareLabels:
             confusions=confusions,
             crowd=crowd,
             prior=shares,
+            hyperparameters=priors,
             domain=domain,
             warnings=(warning,) if warning else (),
         )
@@ -253,14 +263,14 @@ def signal_weight(found: Signal) -> float:
     A table in which nothing could show, because tasks have one answer each, keeps a weight of 1.
 
     >>> round(signal_weight(Signal(z=0.0, tasks=300, pairs=900, detectable=1.2)), 2)
-    0.03
+    0.02
     >>> signal_weight(Signal(z=0.0, tasks=0, pairs=0, detectable=0.0))
     1.0
     """
     expected = np.array(STRENGTHS) * found.detectable
     ratios = np.exp(np.clip(found.z * expected - expected**2 / 2, -700.0, 300.0))
     odds = float(ratios.mean()) / NO_SIGNAL
-    telling = min(1.0, 9 * found.detectable / 4)
+    telling = min(1.0, TELLING * found.detectable)
     return 1 - telling / (1 + odds)
 
 

@@ -43,6 +43,8 @@ TRUST = 50.0
 """The model's share starts at 1, with a standard error of 1 / √TRUST."""
 FEW, WIDER = 3, 24.0
 """The fewest tasks that show how truths spread, and how much wider few tasks leave that."""
+CLEAR = 2.0
+"""Truths differ clearly if their spread is this many standard errors; fully at one more."""
 ROUNDED = 0.4
 """Deviations below this share of the distance between points are hidden by rounding."""
 
@@ -167,7 +169,7 @@ class _Moments(NamedTuple):
         between = min(max(apart / (reports - float(counts @ counts) / reports), 0.0), widest)
         error = within * tasks / reports
         doubt = error * (2 / (tasks - 1)) ** 0.5
-        clear = min(max(between / doubt - 1, 0.0), 1.0)
+        clear = min(max(between / doubt - CLEAR, 0.0), 1.0)
         spread = clear * min(between + WIDER * error / (tasks - 1), widest)
         spread = min(spread * max(1.0, spread / error) ** 2, widest)
         return cls(counts, means, mean, within, between, min(doubt, widest), spread)

@@ -25,7 +25,7 @@ from sottovoce.cli.options import (
     link_argument,
     yes_option,
 )
-from sottovoce.cli.prompts import Ended, agreed, given_passphrase, read_line
+from sottovoce.cli.prompts import Ended, confirmed, given_passphrase, read_line
 from sottovoce.cli.worker.consent import ledger_in, parsed_limits, quoted_lines
 from sottovoce.errors import DataError, UsageError
 from sottovoce.http_client.replies import printable
@@ -148,19 +148,13 @@ def deal(
             key = check_dealer(offer, own)
             for text in dealer_lines(offer, key, usual_seconds(key)):
                 console.say(text)
-            if not yes and not _agreed("Deal the key?", "deal"):
+            if not yes and not confirmed("Deal the key?", "deal"):
                 raise UsageError("declined: you do not deal; nothing was sent")
             keys, _ = open_keys(home, given_passphrase(passphrase_file))
             deal_key(line, offer, keys, _tell_dealer)
     except (Ended, KeyboardInterrupt):
         console.note("Stopped. If no key was dealt yet, you can start again.")
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _agreed(question: str, to: str) -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError(f"no terminal to ask for confirmation: add --yes to {to}")
-    return agreed(question)
 
 
 def _tell_dealer(text: str) -> None:
@@ -208,7 +202,7 @@ def worker(
             for line in worker_lines(offer, len(given), member.promise(given)):
                 say(line)
             member.check(given)
-            if not yes and not _agreed("Take part?", "take part"):
+            if not yes and not confirmed("Take part?", "take part"):
                 say(NOTHING)
                 return
             outcome = member.run(given)

@@ -110,15 +110,7 @@ def _guarantee(run: PrivateRun) -> dict[str, Any]:
     held, worker = run.guarantee, run.guarantee_worker
     if held is None or worker is None:
         return {"guarantee": None, "no_guarantee": NO_GUARANTEE[str(run.terms.mode)]}
-    return {
-        "guarantee": {
-            "per_answer": held.epsilon,
-            "per_worker": worker.epsilon,
-            "delta": held.delta,
-            "answers": worker.answers,
-            "assumptions": list(held.assumptions),
-        }
-    }
+    return {"guarantee": console.guarantee_json(held, worker)}
 
 
 def _print(run: PrivateRun, score: Score | None) -> None:
@@ -131,9 +123,7 @@ def _print(run: PrivateRun, score: Score | None) -> None:
         same = "the same integers as" if run.identical_to_plain else "NOT the integers of"
         console.say(f"Sums: {same} the plain suite, in every round.")
     _print_guarantee(run)
-    for party, seconds in run.cpu_seconds.items():
-        each = f", {1000 * seconds / len(run.skills):.2f} ms each" if party == "workers" else ""
-        console.say(f"CPU of {party}: {seconds:.2f} s{each}")
+    console.print_cpu(run.cpu_seconds, len(run.skills))
 
 
 def _rounds(run: PrivateRun) -> str:
@@ -149,6 +139,4 @@ def _print_guarantee(run: PrivateRun) -> None:
     if held is None or worker is None:
         console.say(f"Guarantee: none, because {NO_GUARANTEE[str(run.terms.mode)]}.")
         return
-    console.say(f"Guarantee: {held}; {worker} with up to {worker.answers:,} answers. It holds if")
-    for assumption in held.assumptions:
-        console.say(f"  - {assumption}")
+    console.print_guarantee(held, worker)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import secrets
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
+from subprocess import Popen
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from sottovoce.api.simulate_private_em import PrivateRun, contributors_of, is_plain, private_run
 from sottovoce.cli.console import passes
-from sottovoce.cli.worker_processes import cpu
+from sottovoce.cli.worker_processes import cpu, own_command
 from sottovoce.errors import SealedAborted, SottovoceError, UsageError
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.live.commands.crowd import LiveWorkerOutcome, RehearsedWorker, live_crowd
@@ -144,30 +143,13 @@ def _dealer_keys(place: Path) -> Keyholder:
     return make_keys(place / "dealer", "dealer", (place / "passphrase").read_text())
 
 
-@contextmanager
-def _dealing(place: Path, made: LiveLinks) -> Iterator[subprocess.Popen[str] | None]:
+def _dealing(place: Path, made: LiveLinks) -> AbstractContextManager[Popen[str] | None]:
     """The dealer's process, which exits after dealing; None if there is no key."""
     if made["dealer_link"] is None:
-        yield None
-        return
+        return nullcontext()
     arguments = ["sealed", "deal", "-", "--yes", "--folder", str(place / "dealer")]
     arguments += ["--passphrase-file", str(place / "passphrase")]
-    with (place / "dealer.log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-m", "sottovoce", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            text=True,
-        )
-    try:
-        assert process.stdin is not None  # noqa: S101 - it is a pipe
-        with process.stdin as pipe:
-            pipe.write(f"{made['dealer_link']}\n")
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    return own_command(arguments, place / "dealer.log", f"{made['dealer_link']}\n")
 
 
 def _check_done(progress: LiveView, parts: Sequence[LiveWorkerOutcome]) -> None:
@@ -193,5 +175,4 @@ def _opened(data: Path, id: str) -> tuple[EMTerms, list[RoundRecord]]:
     finally:
         database.close()
     assert stored.terms is not None  # noqa: S101 - it is done
-    records = [RoundRecord(each.totals, each.contributors, each.excluded) for each in rounds]
-    return EMTerms.of_json(stored.terms["purpose"]), records
+    return EMTerms.of_json(stored.terms["purpose"]), rounds

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -44,30 +43,6 @@ PAUSE = 1.0
 OVER = ("done", "aborted")
 
 
-class OnlineSuite(StrEnum):
-    """How sums are sealed."""
-
-    masked = "masked"
-    damgard_jurik = "damgard_jurik"
-
-
-class NoisedRounds(StrEnum):
-    """Number of noised rounds after the first."""
-
-    none = "0"
-    one = "1"
-    two = "2"
-    three = "3"
-
-
-class SessionMode(StrEnum):
-    """The sums that are opened."""
-
-    noised = "noised"
-    log_odds = "log_odds"
-    as_published = "as_published"
-
-
 SessionArgument = Annotated[
     str,
     typer.Argument(
@@ -92,10 +67,11 @@ TitleOption = Annotated[
     str | None, typer.Option(help="Title shown to workers. Default: the name of the file.")
 ]
 SuiteOption = Annotated[
-    OnlineSuite, typer.Option(help="How sums are sealed: with masks, or with a key from a dealer.")
+    Literal["masked", "damgard_jurik"],
+    typer.Option(help="How sums are sealed: with masks, or with a key from a dealer."),
 ]
 ModeOption = Annotated[
-    SessionMode,
+    Literal["noised", "log_odds", "as_published"],
     typer.Option(help="Sums to open. Only noised has a guarantee; the others leak labels."),
 ]
 EpsilonOption = Annotated[
@@ -105,7 +81,8 @@ DeltaOption = Annotated[
     float | None, typer.Option(metavar="DELTA", help="noised: failure probability delta.")
 ]
 WeightedRoundsOption = Annotated[
-    NoisedRounds | None, typer.Option(help="noised: number of noised rounds after the first.")
+    Literal["0", "1", "2", "3"] | None,
+    typer.Option(help="noised: number of noised rounds after the first."),
 ]
 ScaleOption = Annotated[
     int | None, typer.Option(help="Without noise: numbers are multiplied by this and rounded.")
@@ -157,8 +134,8 @@ def create(
     labels: LabelsOption,
     workers: WorkersOption,
     title: TitleOption = None,
-    suite: SuiteOption = OnlineSuite.masked,
-    mode: ModeOption = SessionMode.noised,
+    suite: SuiteOption = "masked",
+    mode: ModeOption = "noised",
     epsilon: EpsilonOption = None,
     delta: DeltaOption = None,
     weighted_rounds: WeightedRoundsOption = None,
@@ -177,7 +154,7 @@ def create(
     Each worker runs `sottovoce sealed worker LINK` and stays online until the session ends.
     """
     card = None if dealer is None else card_from(dealer)
-    if mode is SessionMode.noised and epsilon is None:
+    if mode == "noised" and epsilon is None:
         raise UsageError("--mode noised needs --epsilon, the privacy loss per answer")
     with connected(context) as requester:
         made = requester.live.create(
@@ -185,8 +162,8 @@ def create(
             tasks,
             [label.strip() for label in labels.split(",")],
             workers=workers,
-            suite=suite.value,
-            mode=mode.value,
+            suite=suite,
+            mode=mode,
             epsilon=epsilon,
             delta=delta,
             weighted_rounds=None if weighted_rounds is None else int(weighted_rounds),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -44,21 +43,12 @@ OF_A_MASKED, OF_A_CIPHERTEXT = 8, 4
 """Bytes of a masked value; ciphertext lengths of a value and its proofs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreed:
-    """The terms; for the dealer also the key to which the server's share must be sealed.
+def agreed(service: Service, id: str, seat: AuthenticatedMember) -> dict[str, Any] | None:
+    """The data that a member needs before the first round; None until it is available.
 
-    A worker gets the dealer's public document and its own sealed share, if there are any.
+    The terms; for the dealer also the key to which the server's share must be sealed. A worker
+    gets the dealer's public document and its own sealed share, if there are any.
     """
-
-    terms: Mapping[str, Any]
-    sealing: str | None = None
-    public: str | None = None
-    share: str | None = None
-
-
-def agreed(service: Service, id: str, seat: AuthenticatedMember) -> Agreed | None:
-    """The data that a member needs before the first round; None until it is available."""
     number = DEALER if seat.member.seat == DEALER else worker_number(seat)
     with service.database.reading() as connection:
         stored = the_session(connection, id)
@@ -70,13 +60,14 @@ def agreed(service: Service, id: str, seat: AuthenticatedMember) -> Agreed | Non
     if number == DEALER:
         assert secret is not None  # noqa: S101 - there is a dealer
         public = X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
-        return Agreed(stored.terms, sealing=b64(public))
+        return {"terms": stored.terms, "sealing": b64(public), "deal": None}
     if stored.state is LiveState.DEALING:
         return None
     if stored.deal is None:
-        return Agreed(stored.terms)
-    deal = json.loads(stored.deal)
-    return Agreed(stored.terms, public=deal["public"], share=deal["shares"][number - 1])
+        return {"terms": stored.terms, "sealing": None, "deal": None}
+    dealt = json.loads(stored.deal)
+    own = {"public": dealt["public"], "share": dealt["shares"][number - 1]}
+    return {"terms": stored.terms, "sealing": None, "deal": own}
 
 
 def take_deal(

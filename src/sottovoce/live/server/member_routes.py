@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.live.server.exchange import Agreed, agreed, largest_reply, receive, take_deal, turn
+from sottovoce.live.server.exchange import agreed, largest_reply, receive, take_deal, turn
 from sottovoce.live.server.roster import check_dealer, check_worker, join, offered, seated
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
@@ -112,14 +112,6 @@ class AgreedBody(BaseModel):
     )
     deal: DealtKeyBody | None
 
-    @classmethod
-    def of(cls, found: Agreed) -> AgreedBody:
-        """The terms as a response."""
-        deal = None
-        if found.public is not None and found.share is not None:
-            deal = DealtKeyBody(public=found.public, share=found.share)
-        return cls(terms=dict(found.terms), sealing=found.sealing, deal=deal)
-
 
 class TakenBody(BaseModel):
     """The message is stored durably."""
@@ -188,7 +180,7 @@ async def get_live_terms(
     )
     if found is None:
         raise Refused(Reason.NOT_FOUND, "the session has not started; try again")
-    return AgreedBody.of(found)
+    return AgreedBody(**found)
 
 
 @router.post(

@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model.canonical_json import canonical
-from sottovoce.model.sum_rounds import RoundRecord
 from sottovoce.securesum.em.planner import PrivatePlanner, planner_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import Ed25519PrivateKey, unb64
@@ -123,10 +122,7 @@ def restored(connection: Connection, id: str, key: Ed25519PrivateKey) -> Replica
     terms = StarTerms.of_json(stored.terms)
     planner = planner_of(EMTerms.of_json(terms.purpose))
     suite = server_suite(terms, stored.deal, secret_of(connection, stored.number))
-    history = [
-        RoundRecord(each.totals, each.contributors, each.excluded)
-        for each in rounds_of(connection, stored.number)
-    ]
+    history = rounds_of(connection, stored.number)
     session = CoordinatorSession(terms, key, planner, suite, history=history)
     replied = _replied(connection, stored.number)
     for _, event in events_of(connection, stored.number):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from sottovoce.live.server.draft import SessionDraft
 from sottovoce.live.server.member_routes import SessionId
 from sottovoce.live.server.roster import create_session, start
-from sottovoce.live.server.session_result import Truths, transcript, truths_page
+from sottovoce.live.server.session_result import transcript, truths_page
 from sottovoce.live.server.supervision import SessionProgress, list_sessions, progress, remove, stop
 from sottovoce.model.campaign import LONGEST_NAME
 from sottovoce.securesum.em.terms import Mode
@@ -20,12 +20,9 @@ from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database.live_sessions import LiveState
 from sottovoce.server.web.bodies import Asked, Day, KeyholderBody
 from sottovoce.server.web.requests import Requester, RoomyRoute, TheService
+from sottovoce.server.web.routes.results import Limit, Offset
 
 router = APIRouter(tags=["live"], route_class=RoomyRoute)
-
-MOST_ROWS = 100_000
-Offset = Annotated[int, Query(ge=0, le=1 << 31)]
-Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 
 
 class LiveAskedBody(Asked):
@@ -194,15 +191,6 @@ class LiveTruthsBody(BaseModel):
     truths: list[LiveTruthBody]
     total: int
 
-    @classmethod
-    def of(cls, page: Truths) -> Self:
-        """A page of truths as a response."""
-        return cls(
-            summary=LiveResultBody(**page.summary),
-            truths=[LiveTruthBody(**row) for row in page.rows],
-            total=page.total,
-        )
-
 
 class LiveRoundBody(BaseModel):
     """The totals opened in one round."""
@@ -274,7 +262,7 @@ def get_live_results(
     sort: Sort = Sort.PLACE,
 ) -> LiveTruthsBody:
     """List the truths of a finished live session; by confidence, the least certain come first."""
-    return LiveTruthsBody.of(truths_page(service, session_id, offset, limit, sort))
+    return LiveTruthsBody(**truths_page(service, session_id, offset, limit, sort))
 
 
 @router.get("/live/{session_id}/transcript", response_model=TranscriptBody)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,15 +47,6 @@ def guarantee_of(terms: EMTerms) -> dict[str, Any] | None:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Truths:
-    """A page of truths, their total number, and the summary of the result."""
-
-    summary: Mapping[str, Any]
-    rows: list[dict[str, Any]]
-    total: int
-
-
 def result_document(planner: PrivatePlanner, opened: Sequence[OpenedSum]) -> dict[str, Any]:
     """A result to store: truths as codes of labels, in task order."""
     result = planner.result(opened)
@@ -75,22 +65,25 @@ def result_document(planner: PrivatePlanner, opened: Sequence[OpenedSum]) -> dic
 
 def truths_page(
     service: Service, id: str, offset: int = 0, limit: int = 1000, sort: Sort = Sort.PLACE
-) -> Truths:
-    """Truths in task order, or the least certain first; refused until there are some."""
+) -> dict[str, Any]:
+    """Truths in task order, or the least certain first; refused until there are some.
+
+    With their total number and the summary of the result.
+    """
     terms, result = _stored_result(service, id)
     places = np.arange(len(terms.tasks))
     if sort is Sort.CONFIDENCE and result["confidence"] is not None:
         places = np.argsort(result["confidence"], kind="stable")
-    return Truths(
-        {
+    return {
+        "summary": {
             **{name: result[name] for name in SUMMARY},
             "tasks": len(terms.tasks),
             "guarantee": guarantee_of(terms),
             "words": WORDS[terms.mode],
         },
-        [_row(terms, result, place) for place in places[offset : offset + limit].tolist()],
-        len(terms.tasks),
-    )
+        "truths": [_row(terms, result, i) for i in places[offset : offset + limit].tolist()],
+        "total": len(terms.tasks),
+    }
 
 
 def _row(terms: EMTerms, result: Mapping[str, Any], place: int) -> dict[str, Any]:

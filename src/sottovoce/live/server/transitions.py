@@ -28,13 +28,13 @@ from sottovoce.live.server.active_sessions import (
 )
 from sottovoce.live.server.replica import Replica, catch_up, restored
 from sottovoce.live.server.session_result import result_document
+from sottovoce.model.sum_rounds import RoundRecord
 from sottovoce.securesum.star.messages import read_frame
 from sottovoce.server.database.connection import unavailable
 from sottovoce.server.database.live_sessions import (
     EventKind,
     LiveState,
     SessionEvent,
-    StoredRound,
     end_session,
     members_of,
     record,
@@ -49,17 +49,6 @@ ATTEMPTS = 20
 """How often to retry when other servers were first."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """The end of a session: state, last turns (`turns` of excluded members), reason, truths."""
-
-    state: LiveState
-    outcome: Mapping[str, Any]
-    turn: bytes | None = field(default=None, repr=False)
-    turns: Mapping[int, bytes] = field(default_factory=dict, repr=False)
-    result: Mapping[str, Any] | None = field(default=None, repr=False)
-
-
 @dataclass(slots=True)
 class _Step:
     """Events of a replica that are not stored yet."""
@@ -68,7 +57,7 @@ class _Step:
     opened: int
     happened: int = 0
     events: list[SessionEvent] = field(default_factory=list)
-    rounds: list[StoredRound] = field(default_factory=list)
+    rounds: list[RoundRecord] = field(default_factory=list)
     replied: dict[int, bytes] = field(default_factory=dict)
 
     def note(self, event: SessionEvent) -> None:
@@ -77,8 +66,7 @@ class _Step:
         self.events.append(event)
         records = self.replica.session.records
         if len(records) > self.opened + len(self.rounds):
-            over = records[self.opened + len(self.rounds) :]
-            self.rounds += [StoredRound(one.totals, one.contributors, one.excluded) for one in over]
+            self.rounds += records[self.opened + len(self.rounds) :]
             self.events.clear()
 
 
@@ -226,15 +214,7 @@ def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
             replied=step.replied,
         )
         if added and ended is not None:
-            end_session(
-                connection,
-                replica.number,
-                ended.state,
-                ended.outcome,
-                ending=ended.turn,
-                endings=ended.turns,
-                result=ended.result,
-            )
+            end_session(connection, replica.number, **ended)
         return added
 
     if not service.change(work):
@@ -243,8 +223,11 @@ def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
     return True
 
 
-def end_of(replica: Replica) -> End | None:
-    """The end of a session; None while it runs."""
+def end_of(replica: Replica) -> dict[str, Any] | None:
+    """The end of a session as `end_session` stores it; None while it runs.
+
+    Its state, the last turns (`endings` of excluded members), the reason and the truths.
+    """
     session = replica.session
     if session.state == "running":
         return None
@@ -255,13 +238,13 @@ def end_of(replica: Replica) -> End | None:
     if session.state == "done":
         opened = [record.opened for record in session.records]
         result = result_document(replica.planner, opened)
-    return End(
-        LiveState(session.state),
-        _outcome(session.reason, session.culprits, excluded, alive),
-        session.turn(alive[0]) if alive else None,
-        {member: turn for member, turn in turns.items() if turn is not None},
-        result,
-    )
+    return {
+        "state": LiveState(session.state),
+        "outcome": _outcome(session.reason, session.culprits, excluded, alive),
+        "ending": session.turn(alive[0]) if alive else None,
+        "endings": {member: turn for member, turn in turns.items() if turn is not None},
+        "result": result,
+    }
 
 
 def stopped_early(reason: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ be added again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -283,7 +283,7 @@ class KeyholderSession:
         passed = 0 if number == 0 else len(verdicts.passed)
         reached = Certified(number, verdicts.state, self._reached.count + passed)
         facts = self._facts.confirm(reached)  # refuses a contradiction of an earlier fact
-        self._confirm = self._written(MessageKind.CONFIRM, _fields(reached))
+        self._confirm = self._written(MessageKind.CONFIRM, asdict(reached))
         self._reader.keep(batch, frozenset(verdicts.passed))
         self._reached, self._batch = reached, None
         return Reply(facts, self._confirm)
@@ -301,7 +301,7 @@ class KeyholderSession:
                 THE_SERVER, "it closes a different state than keyholders have confirmed"
             )
         total = b64(to_bytes(self._reader.total))
-        message = self._written(MessageKind.OPEN, {**_fields(closed), "total": total})
+        message = self._written(MessageKind.OPEN, {**asdict(closed), "total": total})
         digest = read_message(self.session, message, MessageKind.OPEN).digest
         return Reply(self._facts.open(closed.state, digest), message)
 
@@ -345,10 +345,6 @@ class KeyholderSession:
     @property
     def _name(self) -> str:
         return party(self.session, self.seat)
-
-
-def _fields(state: Certified) -> dict[str, object]:
-    return {"number": state.number, "state": state.state, "count": state.count}
 
 
 def _seat(session: Session, keys: KeyholderKeys) -> int:

@@ -31,7 +31,7 @@ refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from sottovoce.errors import SealedRefused, UsageError
@@ -104,11 +104,7 @@ def certified(session: Session, confirms: Sequence[bytes]) -> Certified:
     reached = Certified(first["number"], first["state"], first["count"])
     for message in messages:
         body = message.body
-        if (body["number"], body["state"], body["count"]) != (
-            reached.number,
-            reached.state,
-            reached.count,
-        ):
+        if Certified(body["number"], body["state"], body["count"]) != reached:
             raise SealedRefused(
                 party(session, message.sender), "it has confirmed a different state"
             )
@@ -205,15 +201,7 @@ class SessionFacts:
         if self.opened is not None:
             raise SealedRefused(THE_SERVER, "it asks to confirm a batch after the opening")
         self.confirmed.append(state)
-        return (
-            {
-                "fact": "confirmed",
-                "session": self._session,
-                "number": state.number,
-                "state": state.state,
-                "count": state.count,
-            },
-        )
+        return ({"fact": "confirmed", "session": self._session, **asdict(state)},)
 
     def open(self, state: str, digest: str) -> tuple[Fact, ...]:
         """Record the opening: once. The same message may be sent again."""

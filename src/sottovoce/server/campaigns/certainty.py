@@ -1,7 +1,7 @@
 """Certainty of truths: which are settled, and the estimated effect of more answers.
 
-The effect is estimated from the answers so far. A hash assigns tasks to workers, so workers cannot
-be sent to open tasks, and further answers spread evenly over all tasks, x for each.
+The effect is estimated from the answers so far. Further answers spread evenly, x for each task,
+over all tasks if a hash assigns them, and over those that are not settled if need does.
 
 **Labels.** Let l be the log-odds of a task's true label against all others. If posteriors are
 calibrated, l is close to a random walk with drift D and variance 2D per report: the drift is what a
@@ -125,20 +125,27 @@ class Further:
 
 
 def further_of(
-    columns: Columns, domain: Domain, tasks: int, known: Collection[int] = ()
+    columns: Columns,
+    domain: Domain,
+    tasks: int,
+    known: Collection[int] = (),
+    *,
+    by_need: bool = False,
 ) -> Further | None:
     """The fewest further answers that settle half of the open tasks; None if unknown.
 
     It is unknown if nothing is inferred, everything is settled, reports carry no information so
     far, or more than 100 times the current reports would be needed. Tasks at the `known` places
-    have given truths: their confidence does not show what a report says.
+    have given truths: their confidence does not show what a report says. `by_need` means that
+    settled tasks are not asked.
     """
     reports, workers = int(columns.answers.sum()), len(columns.worker_reports)
     open = ~is_decided(columns, domain)
     count = int(np.count_nonzero(open))
     if not count or not workers:
         return None
-    most = TOO_MANY * reports / tasks
+    asked = tasks - (len(open) - count) * by_need
+    most = TOO_MANY * reports / asked
     wanted = math.ceil(count / 2)
     each = (
         _more_numbers(columns, open, threshold_of(domain), wanted)
@@ -147,7 +154,7 @@ def further_of(
     )
     if each is None or not 0 < each <= most:
         return None
-    answers = _about(each * tasks)
+    answers = _about(each * asked)
     return Further(answers, math.ceil(answers * workers / reports), wanted, count)
 
 

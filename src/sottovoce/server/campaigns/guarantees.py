@@ -25,6 +25,7 @@ from sottovoce.mechanisms.policies import (
 )
 from sottovoce.mechanisms.registry import release_from
 from sottovoce.model import Calibration, Domain, Guarantee, Policy, Unit
+from sottovoce.model.campaign import Assignment
 
 
 def works_in_browser(policy: Policy) -> bool:
@@ -82,7 +83,7 @@ def _affordability(text: str, tasks: int) -> Affordability:
 
 
 def devices_of(policy: Policy, tasks: int) -> Affordability:
-    """What devices with their default budget do with `tasks` tasks. May take seconds, once."""
+    """How many of `tasks` tasks a device answers at its default budget. May take seconds, once."""
     return _affordability(policy.text(), tasks)
 
 
@@ -111,6 +112,21 @@ def given_policy(document: Any) -> Policy:
     with computable():
         release_of(policy)
     return policy
+
+
+def chosen_assignment(policy: Policy, asked: str | None) -> Assignment:
+    """The assignment of tasks that the requester asks for; by need where the policy allows it.
+
+    A worker that sends once, hides its participation or seals its answers needs tasks that both
+    sides can compute.
+    """
+    allowed = release_of(policy).is_separable
+    if asked == Assignment.NEED and not allowed:
+        raise UsageError(
+            f"{policy.name} takes all answers of a worker at once, so its tasks are assigned by a "
+            "hash; leave out assignment, or choose hash"
+        )
+    return Assignment(asked or (Assignment.NEED if allowed else Assignment.HASH))
 
 
 @contextmanager

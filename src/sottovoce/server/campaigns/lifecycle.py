@@ -127,6 +127,7 @@ def delete_campaign(service: Service, id: str) -> None:
     service.change(work)
     service.reception.forget(id)
     service.result_cache.forget(id)
+    service.need_cache.forget(id)
     service.attendance.forget(id)
 
 

@@ -19,6 +19,7 @@ from sottovoce.model import (
     Terms,
     label_text,
 )
+from sottovoce.model.campaign import Assignment
 from sottovoce.model.guarantee import rounded_up
 from sottovoce.server.campaigns.guarantees import KeptGuarantees, guarantees_of
 from sottovoce.server.campaigns.results import found_result
@@ -88,7 +89,12 @@ def _collected(campaign: Campaign) -> str:
     """The collected reports; in the past tense once the campaign is closed."""
     counts = campaign.counts
     asked = f"{_count(campaign.tasks, 'task')}, each with {_kind(campaign.terms.policy.domain)}"
-    given = f"each worker {{}} given up to {_count(campaign.block, 'task')}, assigned by a hash"
+    how = (
+        "those with too few reports and undecided ones first"
+        if campaign.terms.assignment is Assignment.NEED
+        else "assigned by a hash"
+    )
+    given = f"each worker {{}} given up to {_count(campaign.block, 'task')}, {how}"
     if campaign.state is State.DRAFT:
         return f"A campaign is drafted on {asked}; {given.format('is')}."
     what = "sealed answer" if campaign.terms.policy.sealed else "report"

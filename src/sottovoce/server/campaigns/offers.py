@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Credential, State, Task, assigned, digest, pseudonym
+from sottovoce.model.campaign import Assignment
+from sottovoce.server.campaigns.needs import needed
 from sottovoce.server.campaigns.submissions import WORDS_OF
 from sottovoce.server.credentials import checked_credential
 from sottovoce.server.database.campaigns import Stored, tasks_at, the_campaign
 from sottovoce.server.database.hashed_credentials import SINGLE, Invite, find_invite
+from sottovoce.server.database.stored_reports import own_rows
 from sottovoce.server.service import Service
 
 
@@ -46,8 +50,23 @@ def block_for(service: Service, id: str, invite: str, receipt: str) -> TaskBlock
         campaign = stored.campaign
         if not campaign.takes_reports(service.today()):
             raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])
+        if campaign.terms.assignment is Assignment.NEED:
+            return TaskBlock(worker, _needed(service, connection, stored, worker))
         places = assigned(id, worker, campaign.tasks, campaign.block)
         return TaskBlock(worker, tuple(tasks_at(connection, stored.number, places)))
+
+
+def _needed(
+    service: Service, connection: Connection, stored: Stored, worker: str
+) -> tuple[Task, ...]:
+    """The most needed tasks with their needs, next to those that the worker has reported on."""
+    needs = service.need_cache.needs(connection, stored, service.result_cache)
+    rows = own_rows(connection, stored.number, bytes.fromhex(worker))
+    own = np.frombuffer(b"".join(row.tasks for row in rows), "<u4").tolist()
+    campaign = stored.campaign
+    places = sorted(needed(campaign.id, worker, needs, campaign.block, own))
+    tasks = zip(tasks_at(connection, stored.number, places), needs[places].tolist(), strict=True)
+    return tuple(replace(task, need=need) for task, need in tasks)
 
 
 def found_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored:

@@ -12,12 +12,12 @@ from sqlalchemy import Connection
 
 from sottovoce.mechanisms.policies import release_of
 from sottovoce.model import State
+from sottovoce.model.campaign import Assignment
 from sottovoce.server.campaigns.certainty import Certainty, Further, certainty_of, further_of
 from sottovoce.server.campaigns.histogram import MOST_BINS, Bin, binned
 from sottovoce.server.campaigns.results import found_result, reports_waiting
 from sottovoce.server.database.campaigns import Stored, tasks_at
 from sottovoce.server.database.results import Columns, StoredResult, Summary
-from sottovoce.server.database.stored_reports import all_task_lists
 from sottovoce.server.service import Service
 
 MOST_RUNS = 60
@@ -174,7 +174,7 @@ def _seen(
     service: Service, connection: Connection, stored: Stored, found: StoredResult | None
 ) -> ResultFigures:
     if found is None:
-        return _before_any(connection, stored)
+        return _before_any(service, connection, stored)
     cached = service.result_cache.result(connection, stored, found)
     kept = cached.derived.get("overview")
     if isinstance(kept, ResultFigures):
@@ -197,16 +197,18 @@ def _looked(
     campaign = stored.campaign
     policy, tasks = campaign.terms.policy, campaign.tasks
     hidden = release_of(policy).hides_participation
+    by_need = campaign.terms.assignment is Assignment.NEED and not known
+    further = further_of(columns, policy.domain, tasks, known, by_need=by_need)
     return ResultFigures(
         coverage_of(columns, tasks, names, hidden=hidden),
         certainty_of(columns, policy.domain),
         # A result that warns is no ground for a forecast.
-        None if summary and summary.warnings else further_of(columns, policy.domain, tasks, known),
+        None if summary and summary.warnings else further,
         weights_of(columns, summary),
     )
 
 
-def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
+def _before_any(service: Service, connection: Connection, stored: Stored) -> ResultFigures:
     """The coverage before a first result. The tasks of sealed answers are visible."""
 
     def names(places: Sequence[int]) -> list[str]:
@@ -215,14 +217,6 @@ def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
     seen = _looked(stored, None, Columns.none(), names)
     if not stored.campaign.terms.policy.sealed or seen.coverage.hidden:
         return seen
-    counted = _counted(connection, stored)
-    return replace(seen, coverage=coverage_of(counted, stored.campaign.tasks, names, hidden=False))
-
-
-def _counted(connection: Connection, stored: Stored) -> Columns:
-    """The number of submissions with each task, counted from the rows."""
-    counts = np.zeros(stored.campaign.tasks, np.int64)
-    for tasks in all_task_lists(connection, stored.number):
-        np.add.at(counts, np.frombuffer(tasks, "<u4"), 1)
-    place = np.arange(len(counts), dtype=np.int32)
-    return replace(Columns.none(), place=place, answers=counts)
+    counts = service.need_cache.counts(connection, stored)
+    counted = replace(Columns.none(), place=np.arange(len(counts), dtype=np.int32), answers=counts)
+    return replace(seen, coverage=coverage_of(counted, len(counts), names, hidden=False))

@@ -12,7 +12,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeAlias
 
@@ -33,7 +33,7 @@ from sottovoce.model import (
     digest,
     pseudonym,
 )
-from sottovoce.model.campaign import MOST_TASKS
+from sottovoce.model.campaign import MOST_TASKS, Assignment
 from sottovoce.seams import Mechanism
 from sottovoce.server.database import Database, Intake, Writer
 from sottovoce.server.database.campaigns import find_campaign, task_names
@@ -129,14 +129,18 @@ class ReportAdmission:
             )
 
     def _tasks(self, submission: Submission) -> list[int]:
-        """The places of the tasks, which must all be assigned to the worker."""
+        """The places of the tasks, which must all be assigned to the worker.
+
+        Needs change between the moment a worker gets its tasks and the moment it reports, so with
+        assignment by need any task is accepted.
+        """
         self._check_count(len(submission))
         try:
             tasks = [self.places[task] for task in submission.tasks]
         except KeyError:
             raise _not_admitted("the submission has a task that is not in the campaign") from None
         campaign = self.campaign
-        if campaign.block < campaign.tasks:
+        if campaign.terms.assignment is Assignment.HASH and campaign.block < campaign.tasks:
             given = assigned(campaign.id, submission.worker, campaign.tasks, campaign.block)
             if not set(tasks) <= set(given):
                 raise _not_admitted("the submission has a task that this worker was not given")
@@ -200,9 +204,12 @@ class Reception:
         invite: str,
         receipt: str,
         content: bytes,
+        cut_short: bool = False,
     ) -> bool:
         """Check and store a submission; return whether it was stored before. Returns once durable.
 
+        `cut_short` is the statement of a device whose budget does not cover all tasks. It is
+        counted only if answers go out in parts, because other devices have no reason to send it.
         The order of the lines is the safety argument: it returns only after the commit.
         """
         for credential, kind in ((invite, Credential.INVITE), (receipt, Credential.RECEIPT)):
@@ -215,6 +222,8 @@ class Reception:
             intake = admission.intake(*sent)
         else:
             intake = await asyncio.to_thread(admission.intake, *sent)
+        if cut_short and not intake.whole:
+            intake = replace(intake, cut_short=True)
         outcome = await self._writer.take(intake)
         if outcome.refused is not None:
             raise Refused(outcome.refused, WORDS_OF[outcome.refused])

@@ -33,7 +33,6 @@ from sottovoce.server.database.webhooks import (
     claim,
     next_due,
     put_back,
-    put_back_all,
     remove_webhook,
     settle,
     webhooks_of,
@@ -203,7 +202,7 @@ class Courier:
         self._started.set()
         if self._service.database.is_sqlite:
             # A server on SQLite is the only one: deliveries claimed before a crash are due.
-            await self._change(lambda connection: put_back_all(connection, _now()))
+            await self._change(lambda connection: put_back(connection, _now()))
         # No proxy from the environment, and no redirects.
         async with httpx.AsyncClient(
             timeout=PATIENCE, trust_env=False, follow_redirects=False, limits=_LIMITS
@@ -253,7 +252,7 @@ class Courier:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if numbers:
-            await self._change(lambda connection: put_back(connection, numbers, _now()))
+            await self._change(lambda connection: put_back(connection, _now(), numbers))
 
     async def _change(self, work: Callable[[Connection], T]) -> T | None:
         """The outcome of work once it is durable; None if storage does not respond."""

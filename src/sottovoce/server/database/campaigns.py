@@ -13,6 +13,7 @@ from sqlalchemy.engine import Row
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Counts, Policy, State, Task, Terms
+from sottovoce.model.campaign import Assignment
 from sottovoce.server.database.postgresql import add_partition, drop_partition, insert_many
 from sottovoce.server.database.schema import campaigns, events, opened, tasks
 
@@ -161,6 +162,7 @@ def _terms(terms: Terms) -> dict[str, Any]:
         "question": terms.question,
         "policy": terms.policy.text(),
         "unit": terms.unit,
+        "assignment": terms.assignment,
     }
     return {
         "terms": json.dumps(document),
@@ -179,8 +181,9 @@ def _stored(row: Row[Any]) -> Stored:
         document["unit"],
         row.quota,
         _day(row.closes_on),
+        Assignment(document.get("assignment", Assignment.HASH)),
     )
-    counts = Counts(row.workers, row.submissions, row.reports, row.erasures)
+    counts = Counts(row.workers, row.submissions, row.reports, row.erasures, row.cut_short)
     days = _day(row.opened_on), _day(row.closed_on)
     marks = bool(row.simulated), bool(row.published)
     campaign = Campaign(row.id, State(row.state), terms, row.tasks, counts, *days, *marks)

@@ -28,6 +28,7 @@ class Intake:
 
     `tasks` are places in the campaign's list of tasks (4 bytes each), `codes` the reports' codes.
     `most` is how many answers the policy covers; `whole` means that a worker sends once.
+    `cut_short` means that the worker's device said that its budget does not cover all tasks.
     """
 
     campaign: int
@@ -40,6 +41,7 @@ class Intake:
     codes: bytes
     most: int
     whole: bool
+    cut_short: bool = False
 
     @property
     def count(self) -> int:
@@ -192,10 +194,11 @@ class Accepted:
     new_workers: int = 0
 
     @property
-    def counts(self) -> tuple[int, int, int]:
-        """The numbers of new workers, submissions and reports."""
+    def counts(self) -> tuple[int, int, int, int]:
+        """The numbers of new workers, submissions, reports, and devices cut short."""
         reports = sum(intake.count for intake in self.submissions)
-        return self.new_workers, len(self.submissions), reports
+        cut_short = sum(intake.cut_short for intake in self.submissions)
+        return self.new_workers, len(self.submissions), reports, cut_short
 
 
 def store(connection: Connection, accepted: Accepted) -> None:
@@ -230,8 +233,7 @@ def _in_one_trip(connection: Connection, accepted: Accepted) -> None:
     if accepted.used:
         who, which = zip(*accepted.used, strict=True)
         statements.append((_USE_ALL, {"workers": list(who), "digests": list(which)}))
-    workers, submissions, reports = accepted.counts
-    added = {"workers": workers, "submissions": submissions, "reports": reports}
+    added = dict(zip(_COUNTED, accepted.counts, strict=True))
     statements.append((_COUNT_ALL, {**added, "campaign": accepted.campaign}))
     in_one_trip(connection, statements)
 
@@ -239,9 +241,9 @@ def _in_one_trip(connection: Connection, accepted: Accepted) -> None:
 _INSERT = f"""
     INSERT INTO reports (campaign, {", ".join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?)"""
 _USE = "UPDATE invites SET worker = ? WHERE digest = ?"
-_COUNT = """
-    UPDATE campaigns
-    SET workers = workers + ?, submissions = submissions + ?, reports = reports + ?
+_COUNTED = ("workers", "submissions", "reports", "cut_short")
+_COUNT = f"""
+    UPDATE campaigns SET {", ".join(f"{name} = {name} + ?" for name in _COUNTED)}
     WHERE number = ?"""
 
 _INSERT_ALL = f"""
@@ -253,10 +255,8 @@ _USE_ALL = """
     UPDATE invites SET worker = used.worker
     FROM unnest(%(workers)b::bytea[], %(digests)b::bytea[]) AS used(worker, digest)
     WHERE invites.digest = used.digest"""
-_COUNT_ALL = """
-    UPDATE campaigns
-    SET workers = workers + %(workers)s, submissions = submissions + %(submissions)s,
-        reports = reports + %(reports)s
+_COUNT_ALL = f"""
+    UPDATE campaigns SET {", ".join(f"{name} = {name} + %({name})s" for name in _COUNTED)}
     WHERE number = %(campaign)s"""
 
 

@@ -16,11 +16,11 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sqlalchemy import Connection, bindparam, delete, func, insert, null, select, update
+from sqlalchemy import Column, Connection, bindparam, delete, func, insert, null, select, update
 from sqlalchemy.engine import Row
 
 from sottovoce.errors import Reason, Refused
+from sottovoce.model.sum_rounds import RoundRecord
 from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
 
 DEALER = 0
@@ -100,15 +100,6 @@ class SessionEvent:
     kind: EventKind
     member: int | None = None
     content: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredRound:
-    """A finished round: its totals, its members, and who was excluded and why."""
-
-    totals: npt.NDArray[np.int64]
-    contributors: tuple[int, ...]
-    excluded: Mapping[int, str]
 
 
 def add_session(
@@ -251,12 +242,7 @@ def members_of(connection: Connection, number: int) -> list[MemberRow]:
 
 def joined(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
     """How many workers have joined each session."""
-    query = (
-        select(live_members.c.session, func.count(live_members.c.number))
-        .where(live_members.c.session.in_(numbers))
-        .group_by(live_members.c.session)
-    )
-    return {session: count for session, count in connection.execute(query)}
+    return _counted(connection, live_members.c.session, live_members.c.number, numbers)
 
 
 def set_joined(
@@ -314,11 +300,11 @@ def events_of(
     ]
 
 
-def rounds_of(connection: Connection, number: int) -> list[StoredRound]:
+def rounds_of(connection: Connection, number: int) -> list[RoundRecord]:
     """The finished rounds, in order."""
     query = select(live_rounds).where(live_rounds.c.session == number).order_by(live_rounds.c.round)
     return [
-        StoredRound(
+        RoundRecord(
             np.frombuffer(row.totals, "<i8").astype(np.int64),
             tuple(json.loads(row.contributors)),
             {int(member): reason for member, reason in json.loads(row.excluded).items()},
@@ -329,12 +315,14 @@ def rounds_of(connection: Connection, number: int) -> list[StoredRound]:
 
 def count_rounds(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
     """The number of opened rounds of each session."""
-    query = (
-        select(live_rounds.c.session, func.count())
-        .where(live_rounds.c.session.in_(numbers))
-        .group_by(live_rounds.c.session)
-    )
-    return {session: count for session, count in connection.execute(query)}
+    return _counted(connection, live_rounds.c.session, live_rounds.c.round, numbers)
+
+
+def _counted(
+    connection: Connection, session: Column[Any], of: Column[Any], numbers: Sequence[int]
+) -> dict[int, int]:
+    query = select(session, func.count(of)).where(session.in_(numbers)).group_by(session)
+    return {number: count for number, count in connection.execute(query)}
 
 
 def record(
@@ -344,7 +332,7 @@ def record(
     happened: int,
     *,
     events: Sequence[SessionEvent],
-    rounds: Sequence[StoredRound],
+    rounds: Sequence[RoundRecord],
     opened: int,
     replied: Mapping[int, bytes],
 ) -> bool:
@@ -370,7 +358,7 @@ def record(
     return True
 
 
-def _round_row(number: int, round: int, over: StoredRound) -> dict[str, Any]:
+def _round_row(number: int, round: int, over: RoundRecord) -> dict[str, Any]:
     return {
         "session": number,
         "round": round,

@@ -52,6 +52,7 @@ campaigns = Table(
     Column("simulated", Integer, nullable=False, server_default=text("0")),
     Column("sealed", Integer, nullable=False, server_default=text("0")),
     Column("published", Integer, nullable=False, server_default=text("0")),
+    Column("cut_short", _Number, nullable=False, server_default=text("0")),
     sqlite_autoincrement=True,
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -157,42 +157,27 @@ def add_message(connection: Connection, campaign: int, key: MessageKey, content:
 
 def find_message(connection: Connection, campaign: int, key: MessageKey) -> bytes | None:
     """The message of a key."""
-    query = select(messages.c.content).where(
-        messages.c.campaign == campaign,
-        messages.c.phase == key.phase,
-        messages.c.sender == key.sender,
-        messages.c.number == key.number,
+    query = _contents(campaign, key.phase).where(
+        messages.c.sender == key.sender, messages.c.number == key.number
     )
     return connection.execute(query).scalar_one_or_none()
 
 
 def messages_of(connection: Connection, campaign: int, phase: str, number: int) -> list[bytes]:
     """The messages of a phase about one batch, by sender."""
-    query = (
-        select(messages.c.content)
-        .where(
-            messages.c.campaign == campaign,
-            messages.c.phase == phase,
-            messages.c.number == number,
-        )
-        .order_by(messages.c.sender)
-    )
-    return list(connection.execute(query).scalars())
+    query = _contents(campaign, phase).where(messages.c.number == number)
+    return list(connection.execute(query.order_by(messages.c.sender)).scalars())
 
 
 def series(connection: Connection, campaign: int, phase: str, upto: int) -> list[bytes]:
     """The server's messages in a phase about all batches up to a number, in order."""
-    query = (
-        select(messages.c.content)
-        .where(
-            messages.c.campaign == campaign,
-            messages.c.phase == phase,
-            messages.c.sender == SERVER,
-            messages.c.number <= upto,
-        )
-        .order_by(messages.c.number)
-    )
-    return list(connection.execute(query).scalars())
+    query = _contents(campaign, phase).where(messages.c.sender == SERVER, messages.c.number <= upto)
+    return list(connection.execute(query.order_by(messages.c.number)).scalars())
+
+
+def _contents(campaign: int, phase: str) -> Select[bytes]:
+    own = messages.c.campaign == campaign
+    return select(messages.c.content).where(own, messages.c.phase == phase)
 
 
 def message_keys(connection: Connection, campaign: int) -> frozenset[MessageKey]:
@@ -214,18 +199,6 @@ class OpenedTotals:
     totals: npt.NDArray[np.int64]
     answered: npt.NDArray[np.int64] | None = field(default=None)
 
-    @classmethod
-    def unpack(
-        cls, state: str, workers: int, totals: bytes, answered: bytes | None, tasks: int
-    ) -> Self:
-        """Read stored totals."""
-        return cls(
-            state,
-            workers,
-            np.frombuffer(totals, "<i8").astype(np.int64).reshape(tasks, -1),
-            None if answered is None else np.frombuffer(answered, "<i8").astype(np.int64),
-        )
-
 
 def store_opened(connection: Connection, campaign: int, found: OpenedTotals) -> None:
     """Store the opened totals: there is one opening, and it is never replaced."""
@@ -240,7 +213,13 @@ def find_opened(connection: Connection, campaign: int, tasks: int) -> OpenedTota
     row = connection.execute(select(opened).where(opened.c.campaign == campaign)).one_or_none()
     if row is None:
         return None
-    return OpenedTotals.unpack(row.state, row.workers, row.totals, row.answered, tasks)
+    totals = _integers(row.totals).reshape(tasks, -1)
+    answered = None if row.answered is None else _integers(row.answered)
+    return OpenedTotals(row.state, row.workers, totals, answered)
+
+
+def _integers(content: bytes) -> npt.NDArray[np.int64]:
+    return np.frombuffer(content, "<i8").astype(np.int64)
 
 
 def is_opened(connection: Connection, campaign: int) -> bool:

@@ -122,14 +122,7 @@ def packed_after(
 
     `block` is the most reports of a submission.
     """
-    query, of_campaign = _columns(), reports.c.campaign == campaign
-    if after:
-        query = query.where(reports.c.sequence > after)
-        if connection.dialect.name == "sqlite":
-            # Only the end of the table is needed: an index on campaigns would read everything.
-            # PostgreSQL has the campaign's reports in their own table.
-            of_campaign = (reports.c.campaign + 0) == campaign
-    query = query.where(of_campaign)
+    query = _after(connection, _columns(), campaign, after)
     for rows in _partitions(connection, query, block):
         yield _packed(rows, kind)
 
@@ -160,12 +153,16 @@ def count_reports(connection: Connection, campaign: int, after: int = 0) -> int:
     return int(connection.execute(query).scalar_one()) // 4
 
 
-def all_task_lists(connection: Connection, campaign: int) -> Iterator[bytes]:
-    """The tasks (4 bytes each) of all submissions, joined in chunks."""
-    query = select(reports.c.tasks).where(reports.c.campaign == campaign)
-    with connection.execute(query.execution_options(yield_per=1000)) as result:
-        for rows in result.scalars().partitions():
-            yield b"".join(rows)
+def task_lists_after(
+    connection: Connection, campaign: int, after: int = 0
+) -> Iterator[tuple[int, bytes]]:
+    """The tasks (4 bytes each) of submissions after a given one, joined in chunks.
+
+    Each chunk comes with the number of its last submission.
+    """
+    query = _after(connection, select(reports.c.sequence, reports.c.tasks), campaign, after)
+    for rows in _partitions(connection, query, AT_ONCE // 1000):
+        yield max(row.sequence for row in rows), b"".join(row.tasks for row in rows)
 
 
 def factorized(pseudonyms: bytes) -> tuple[Codes, bytes]:
@@ -193,6 +190,16 @@ def worker_names(pseudonyms: bytes) -> list[str]:
 
 def _columns() -> Select[Any]:
     return select(reports.c.sequence, reports.c.worker, reports.c.tasks, reports.c.codes)
+
+
+def _after(connection: Connection, query: Select[Any], campaign: int, after: int) -> Select[Any]:
+    """The query for submissions of a campaign after a given one."""
+    if not after:
+        return query.where(reports.c.campaign == campaign)
+    # Only the end of the table is needed: an index on campaigns would read everything. PostgreSQL
+    # has the campaign's reports in their own table.
+    of = reports.c.campaign + 0 if connection.dialect.name == "sqlite" else reports.c.campaign
+    return query.where(of == campaign, reports.c.sequence > after)
 
 
 def _partitions(

@@ -144,16 +144,14 @@ def settle(
     _set(connection, [number], attempts=attempts, state=state, due=due)
 
 
-def put_back(connection: Connection, numbers: Iterable[int], now: int) -> None:
-    """Make claimed deliveries due again after sending was stopped."""
-    sending = deliveries.c.state == DeliveryState.SENDING
-    chosen = update(deliveries).where(deliveries.c.number.in_(list(numbers)), sending)
-    connection.execute(chosen.values(state=DeliveryState.WAITING, due=now))
+def put_back(connection: Connection, now: int, numbers: Iterable[int] | None = None) -> None:
+    """Make claimed deliveries due again after sending was stopped.
 
-
-def put_back_all(connection: Connection, now: int) -> None:
-    """Make every claimed delivery due again: for the only server on a database."""
+    All of them if none are named: for the only server on a database.
+    """
     chosen = update(deliveries).where(deliveries.c.state == DeliveryState.SENDING)
+    if numbers is not None:
+        chosen = chosen.where(deliveries.c.number.in_(list(numbers)))
     connection.execute(chosen.values(state=DeliveryState.WAITING, due=now))
 
 

@@ -33,7 +33,11 @@ from sottovoce.model.campaign import (
 from sottovoce.model.domain import label_text
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import MOST_ANSWERS
-from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy
+from sottovoce.server.campaigns.guarantees import (
+    calibrated_policy,
+    chosen_assignment,
+    given_policy,
+)
 from sottovoce.server.web.problems import malformed
 
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -275,6 +279,12 @@ class DraftBody(Asked):
     tasks: Annotated[list[Any], WithJsonSchema(LIST_OF_TASKS)] | None = Field(
         None, min_length=1, max_length=MOST_TASKS
     )
+    assignment: Literal["need", "hash"] | None = Field(
+        None,
+        description="Whether a worker gets the tasks with too few reports and undecided ones "
+        "first, or tasks chosen by a hash of its pseudonym. Left out: need, if the policy allows "
+        "a worker's answers to go out in parts.",
+    )
     policy: dict[str, Any] | None = Field(None, description="A policy's document.")
     domain: DomainBody | None = None
     privacy: PrivacyBody | None = None
@@ -290,7 +300,9 @@ class DraftBody(Asked):
     def terms(self, coordinator: Coordinator) -> Terms:
         """The terms, with a verified policy. May take seconds."""
         policy = self._policy(coordinator)
-        return Terms(self.title, self.question, policy, self.unit, self.quota, self.closes_on)
+        assignment = chosen_assignment(policy, self.assignment)
+        texts = self.title, self.question, policy, self.unit
+        return Terms(*texts, self.quota, self.closes_on, assignment)
 
     def made_tasks(self) -> Sequence[Task] | None:
         """The tasks, if any are given."""
@@ -329,4 +341,5 @@ def campaign_fields(campaign: Campaign) -> dict[str, Any]:
         "block": campaign.block,
         "tasks": campaign.tasks,
         "published": campaign.published,
+        "assignment": terms.assignment,
     }

@@ -39,21 +39,14 @@ TAGS = {
     "member": "For the clients of a live session's members and of its dealer.",
     "health": "For operators.",
 }
+_BEARER = {"type": "http", "scheme": "bearer"}
 SCHEMES: dict[str, dict[str, str]] = {
-    "token": {"type": "http", "scheme": "bearer", "description": "A requester's token: svk_…"},
-    "setup": {"type": "http", "scheme": "bearer", "description": "The setup link's secret: sva_…"},
-    "invite": {"type": "http", "scheme": "bearer", "description": "An invite: svi_…"},
-    "receipt": {"type": "http", "scheme": "bearer", "description": "A worker's receipt: svr_…"},
-    "keyholder": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "A keyholder's credential: svh_…",
-    },
-    "member": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "A live session member's credential: svl_…",
-    },
+    "token": {**_BEARER, "description": "A requester's token: svk_…"},
+    "setup": {**_BEARER, "description": "The setup link's secret: sva_…"},
+    "invite": {**_BEARER, "description": "An invite: svi_…"},
+    "receipt": {**_BEARER, "description": "A worker's receipt: svr_…"},
+    "keyholder": {**_BEARER, "description": "A keyholder's credential: svh_…"},
+    "member": {**_BEARER, "description": "A live session member's credential: svl_…"},
     "own_receipt": {
         "type": "apiKey",
         "in": "header",

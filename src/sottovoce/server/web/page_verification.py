@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from sottovoce.errors import Unreachable, absent
 from sottovoce.http_client.addresses import is_to_this_machine, page_address
@@ -105,15 +105,20 @@ def check_page(link: str, *, allow_http: bool = False, release: Path = STATIC) -
     server, campaign = page_address(link.strip().partition("#")[0], "c", allow_http=allow_http)
     page = f"/c/{campaign}"
     places = {PAGE: page, **{name: f"/static/{name}" for name in worker_files(release)}}
-    with _Visit(server) as visit:
+    trusts = not is_to_this_machine(server)
+    with httpx.Client(
+        timeout=PATIENCE, follow_redirects=False, headers=AS_A_BROWSER, trust_env=trusts
+    ) as client:
         files: list[PageDifference] = []
         headers: list[PageDifference] = []
         for name, place in places.items():
-            reply = visit.fetched(place)
+            reply = _fetched(client, server, place)
             files.append(_compared(name, (release / name).read_bytes(), reply))
             headers += _headers(name, reply)
         checked = CheckedPage(server + page, tuple(files), tuple(headers), None)
-        return checked if checked.is_same else _with_version(checked, visit)
+        if checked.is_same:
+            return checked
+        return _with_version(checked, _fetched(client, server, "/api/v1/openapi.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,34 +128,18 @@ class _Reply:
     content: bytes
 
 
-class _Visit:
-    """Requests to one server, without any credential."""
-
-    def __init__(self, server: str) -> None:
-        self._server = server
-        trusts = not is_to_this_machine(server)
-        self._client = httpx.Client(
-            timeout=PATIENCE, follow_redirects=False, headers=AS_A_BROWSER, trust_env=trusts
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
-
-    def fetched(self, place: str) -> _Reply:
-        """The decompressed content at an address."""
-        content = bytearray()
-        try:
-            with self._client.stream("GET", self._server + place) as reply:
-                for chunk in reply.iter_bytes():
-                    content += chunk
-                    if len(content) > LARGEST:
-                        break
-                return _Reply(reply.status_code, reply.headers, bytes(content))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unreachable(self._server, reason=failure_words(error)) from None
+def _fetched(client: httpx.Client, server: str, place: str) -> _Reply:
+    """The decompressed content at an address of a server, without any credential."""
+    content = bytearray()
+    try:
+        with client.stream("GET", server + place) as reply:
+            for chunk in reply.iter_bytes():
+                content += chunk
+                if len(content) > LARGEST:
+                    break
+            return _Reply(reply.status_code, reply.headers, bytes(content))
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Unreachable(server, reason=failure_words(error)) from None
 
 
 def _compared(name: str, ours: bytes, reply: _Reply) -> PageDifference:
@@ -208,7 +197,6 @@ def _expected(name: str) -> Mapping[str, str]:
     return {**COMMON, "Content-Security-Policy": NOTHING, **kind}
 
 
-def _with_version(checked: CheckedPage, visit: _Visit) -> CheckedPage:
-    reply = visit.fetched("/api/v1/openapi.json")
+def _with_version(checked: CheckedPage, reply: _Reply) -> CheckedPage:
     found = _VERSION.search(reply.content) if reply.status == 200 else None
     return replace(checked, version=found[1].decode("ascii") if found else None)

@@ -1,6 +1,7 @@
 """Studies beyond the papers: true guarantees, and accuracy at the same true guarantee."""
 
 from sottovoce_studies.beyond import (
+    adaptive_assignment,
     audit,
     aware_vs_papers,
     best_constant,
@@ -29,4 +30,5 @@ STUDIES: tuple[Study, ...] = (
     calibration.STUDY,
     forecast_coverage.STUDY,
     weighted_rounds.STUDY,
+    adaptive_assignment.STUDY,
 )

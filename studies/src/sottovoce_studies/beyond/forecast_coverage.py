@@ -275,9 +275,9 @@ STUDY = Study(
     "sealed sums; 29 simulated campaigns for each band, of at most 4,000 reports (numbers 1,200); "
     "errors of numbers are shares of the range; means over datasets of their means. Campaigns: "
     "each worker of a dataset gets tasks that it answered, and its device takes the least covered "
-    "ones that the default budget allows; these datasets are tuning sets, and the ranges of the named "
-    "crowd describe them, so the campaigns are no test on unseen data. Constants were chosen on simulated crowds and on the "
-    "tuning sets only, the other sets were run once and are reported as they came out",
+    "ones that the default budget allows. They use tuning sets only, which the named crowd "
+    "describes, so they are no test on unseen data. Constants were chosen on simulated crowds and "
+    "on the tuning sets; the other sets are held out",
     plan,
     "one dataset, one epsilon, 2 pilots instead of 10, and 2 campaigns of one setting",
     recorded=("partly", "not claimed", "not claimed"),

@@ -53,7 +53,7 @@ def test_an_offer_says_what_is_asked_and_promised(host: Host, http: httpx.Client
     assert offer == {
         "id": path.split("/")[-1], "state": "open", "title": "Leaves", "question": "Is it?",
         "unit": None, "policy": COIN.as_json(), "policy_hash": COIN.hash, "tasks": 5, "block": 5,
-        "answers": 5, "quota_left": 7, "simulated": False, "published": False,
+        "answers": 5, "quota_left": 7, "simulated": False, "published": False, "assignment": "hash",
     }  # fmt: skip
 
 

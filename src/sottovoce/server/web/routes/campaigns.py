@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from sottovoce.mechanisms.affordability import Affordability
 from sottovoce.model import Campaign, Guarantee, State, Terms
 from sottovoce.model.budget import DEFAULT_BUDGET
+from sottovoce.model.campaign import Assignment
 from sottovoce.server.campaigns.drafts import change_draft, create_draft
 from sottovoce.server.campaigns.guarantees import KeptGuarantees, devices_of, guarantees_of
 from sottovoce.server.campaigns.lifecycle import (
@@ -69,7 +70,7 @@ class GuaranteeBody(BaseModel):
 
 
 class DevicesBody(BaseModel):
-    """What workers' devices do if nothing of their default budget is spent."""
+    """The behaviour of workers' devices that have spent nothing of their default budget."""
 
     budget: float | None = DEFAULT_BUDGET.worker_epsilon
     answered: int = Field(description="How many of its tasks a device answers; 0: it refuses.")
@@ -81,7 +82,7 @@ class DevicesBody(BaseModel):
 
     @classmethod
     def of(cls, found: Affordability, workers: int | None) -> Self:
-        """What devices do in a campaign for this number of workers, if it is known."""
+        """The behaviour of devices in a campaign for this number of workers, if it is known."""
         crowd = found.workers_for(workers) if workers else None
         return cls(answered=found.answered, most=found.most, workers=crowd, warning=found.warning)
 
@@ -108,10 +109,16 @@ class CampaignBody(BaseModel):
     workers: int
     submissions: int
     reports: int
+    cut_short: int = Field(
+        description="How many workers' devices said that their budget does not cover all tasks."
+    )
     opened_on: Day | None
     closed_on: Day | None
     sealed: bool = Field(description="Whether answers are sealed and only totals are opened.")
     published: bool = Field(description="Whether workers can read the truths.")
+    assignment: Assignment = Field(
+        description="Whether tasks are given by need or by a hash of the worker's pseudonym."
+    )
 
     @classmethod
     def of(cls, campaign: Campaign) -> Self:
@@ -127,6 +134,7 @@ class CampaignBody(BaseModel):
             workers=counts.workers,
             submissions=counts.submissions,
             reports=counts.reports,
+            cut_short=counts.cut_short,
             opened_on=campaign.opened_on,
             closed_on=campaign.closed_on,
             sealed=terms.policy.sealed,

@@ -27,6 +27,9 @@ from sottovoce.server.web.requests import (
     service_of,
 )
 
+CUT_SHORT = "Sottovoce-Cut-Short"
+"""The header of a device whose budget does not cover all tasks it was asked; its value is yes."""
+
 REPORT_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
@@ -79,7 +82,8 @@ class AcknowledgementBody(BaseModel):
 async def put_report(request: Request, campaign_id: CampaignId, report_id: ReportId) -> Response:
     """Store one submission: 201; 200 if these bytes were stored before; 409 if others were.
 
-    A sealed campaign accepts a contribution instead, one per worker.
+    A sealed campaign accepts a contribution instead, one per worker. The header
+    `Sottovoce-Cut-Short: yes` says that the worker's budget does not cover all its tasks.
     """
     try:
         return await _taken(request, campaign_id, report_id)
@@ -101,7 +105,8 @@ async def _taken(request: Request, campaign_id: str, report_id: str) -> Response
     if kind_of(request, unsaid=JSON) != JSON:
         raise Refused(Reason.UNSUPPORTED, f"send the submission as {JSON}")
     content = await bounded_body(request, admission.largest)
-    replayed = await reception.receive(admission, report_id, invite, receipt, content)
+    cut_short = request.headers.get(CUT_SHORT) == "yes"
+    replayed = await reception.receive(admission, report_id, invite, receipt, content, cut_short)
     return Response(
         f'{{"report_id":"{report_id}","replayed":{str(replayed).lower()}}}',
         200 if replayed else 201,

@@ -80,18 +80,9 @@ class RoundsBody(BaseModel):
     @classmethod
     def of(cls, found: SealedProgress) -> Self:
         """The progress as a response."""
-        return cls(
-            phase=found.phase,
-            keyholders=[SeatBody(**asdict(each)) for each in found.keyholders],
-            uploads=found.uploads,
-            waiting=found.waiting,
-            checked=found.checked,
-            dropped=[DroppedBody(**asdict(each), words=each.words) for each in found.dropped],
-            minimum=found.minimum,
-            quorum=QuorumBody(needed=found.needed, opened=found.opened),
-            problem=found.problem,
-            state=found.state,
-        )
+        dropped = [DroppedBody(**asdict(each), words=each.words) for each in found.dropped]
+        quorum = QuorumBody(needed=found.needed, opened=found.opened)
+        return cls(**{**asdict(found), "dropped": dropped, "quorum": quorum})
 
 
 @router.post("/campaigns/{campaign_id}/keyholders", status_code=201)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
 from sottovoce.model import Campaign, State, Task
+from sottovoce.model.campaign import Assignment
 from sottovoce.server.campaigns.offers import block_for, offered
 from sottovoce.server.campaigns.own_reports import Returned, erase, own_reports
 from sottovoce.server.campaigns.results import published_truths
@@ -41,6 +42,9 @@ class OfferBody(BaseModel):
     answers: int = Field(description="The most answers of a worker.")
     quota_left: int | None = Field(None, description="How many more workers may take part.")
     published: bool = Field(description="Whether the truths can be read by workers.")
+    assignment: Assignment = Field(
+        description="Whether tasks are given by need or by a hash of the worker's pseudonym."
+    )
 
     @classmethod
     def of(cls, campaign: Campaign) -> OfferBody:
@@ -55,10 +59,15 @@ class GivenTask(BaseModel):
     task: str
     text: str
     image: str | None = None
+    need: int | None = Field(
+        None,
+        description="How much reports on it are wanted: the largest first, and none at 0, because "
+        "it is settled. null if a hash assigned the tasks.",
+    )
 
     @classmethod
     def of(cls, task: Task) -> GivenTask:
-        return cls(task=task.name, text=task.text, image=task.image)
+        return cls(task=task.name, text=task.text, image=task.image, need=task.need)
 
 
 class BlockBody(BaseModel):

@@ -37,7 +37,7 @@ class CampaignHead {
   update({ campaign, rounds }) {
     this.rounds = rounds;
     if (!this.about.isConnected) fill(this.element, this.about, this.actions, this.status, this.promise);
-    const { workers, reports, ...fixed } = campaign;
+    const { workers, reports, cut_short, ...fixed } = campaign;
     renew(this.about, fixed, () => about(campaign));
     renew(this.actions, [campaign.state, campaign.title, campaign.simulated], () => this.buttons(campaign));
     renew(this.promise, fixed, () => promise(campaign));
@@ -175,7 +175,7 @@ function promise({ block, guarantee, devices, policy, policy_hash: hash, state }
   ];
 }
 
-/** What the default budget of devices allows. @param {Devices} devices @param {number} block */
+/** The effect of the default budget of devices. @param {Devices} devices @param {number} block */
 const limitWords = ({ answered, budget }, block) =>
   answered
     ? `At its default budget of epsilon ${budget}, a worker’s device answers ${whole(answered)} of its ${whole(block)} tasks.`

@@ -6,7 +6,7 @@ import { counted, figure, percent, range, whole } from "../requester/formats.js"
 import { roundWords } from "./rounds.js";
 import { address, sectionElement } from "./sections.js";
 
-/** @import { Certainty, Coverage, Overview, Rejections, Rounds, Section, State } from "../requester/types.js" */
+/** @import { Campaign, Certainty, Coverage, Overview, Rejections, Rounds, Section, State } from "../requester/types.js" */
 
 /** Shown if the policy hides which tasks a worker answered. */
 export const WHY_NO_COUNTS =
@@ -27,7 +27,7 @@ export function overviewSection() {
   function update({ campaign, overview, rejections, rounds }) {
     const { coverage, certainty } = overview;
     renew(figures, [overview, rounds], () => (rounds ? sealedFigures(overview, rounds) : largeFigures(overview)));
-    renew(progress, [overview, rounds, campaign.state], () => (rounds ? sealedProgress(overview, rounds) : progressOf(overview, campaign.state)));
+    renew(progress, [overview, rounds, campaign.state, campaign.cut_short], () => (rounds ? sealedProgress(overview, rounds) : progressOf(overview, campaign)));
     renew(parts.coverage, coverage, () => (coverage.hidden ? noCoverage() : coverageOf(overview)));
     renew(parts.certainty, [certainty, campaign.unit], () => certaintyOf(certainty, campaign.unit));
     renew(parts.rejections, rejections, () => rejectionRows(rejections));
@@ -63,13 +63,16 @@ function largeFigures({ workers, reports, certainty, tasks, reports_waiting: wai
  * The state of inference, and the effect of more answers.
  *
  * @param {Overview} overview
- * @param {string} state
+ * @param {Campaign} campaign
  */
-function progressOf(overview, state) {
+function progressOf(overview, { state, cut_short: stopped }) {
   const { summary, reports_waiting: waiting, more } = overview;
   const lines = [];
   if (waiting > 0) {
     lines.push(el("p", { class: "notice", text: `Inference is catching up: ${counted(waiting, "report")} waiting.` }));
+  }
+  if (stopped > 0) {
+    lines.push(el("p", { class: "notice", text: `${counted(stopped, "device")} stopped early: the worker’s privacy budget does not cover all tasks.` }));
   }
   if (more && state === "open") lines.push(el("p", { class: "forecast", text: more.words }));
   if (summary?.problem) lines.push(el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }));

@@ -18,6 +18,12 @@ const KINDS = [
   { value: "numeric", name: "Numbers", hint: "A number in a range: 0 to 100 metres." },
 ];
 
+/** @type {{value: Draft["assignment"], name: string, hint: string}[]} */
+const GIVEN = [
+  { value: "need", name: "The most needed tasks", hint: "First those with too few reports, then undecided ones. Settled tasks are not asked any more." },
+  { value: "hash", name: "Tasks chosen by chance", hint: "Always so if participation is hidden, answers are sealed or a sample is sent." },
+];
+
 /**
  * @param {Draft} draft
  * @param {() => void} keep
@@ -43,10 +49,15 @@ export function answersStep(draft, keep) {
     changed();
   };
   const ends = ending(draft, keep);
+  const giving = choosing("Each worker gets …", GIVEN, draft.assignment, (/** @type {Draft["assignment"]} */ how) => {
+    draft.assignment = how;
+    keep();
+  });
   const kinds = choosing("An answer is …", KINDS, draft.kind, choose);
   fill(room, draft.kind === "numeric" ? numbers.element : labels.element);
   const element = el("div", { class: "with-aside" },
-    el("div", { class: "card" }, title.element, question.element, kinds, room, ends.element),
+    el("div", { class: "card" }, title.element, question.element, kinds, room,
+      el("details", { class: "more", open: draft.assignment === "hash" }, el("summary", { text: "Choice of tasks" }), giving), ends.element),
     el("aside", { class: "sticky", "aria-label": "Preview" }, seen.element),
   );
   const check = () => {

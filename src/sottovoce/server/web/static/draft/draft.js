@@ -37,6 +37,7 @@ import { ask } from "../requester/requests.js";
  * @property {"before_send" | "after_send"} showDraw
  * @property {string} closesOn
  * @property {string} quota
+ * @property {"need" | "hash"} assignment how a worker's tasks are chosen, if the policy leaves a choice
  */
 
 const BASE = document.documentElement.dataset.base ?? "";
@@ -59,7 +60,7 @@ export function newDraft() {
     id: null, reached: "tasks", tasks: null, pasted: "", title: "", question: "",
     kind: "categorical", labels: ["Yes", "No"], numbers: { low: "0", high: "10", step: "", unit: "" },
     answers: "", workers: "40", ability: "mixed", hides: false,
-    epsilon: USUAL_EPSILON, unit: "answer", mechanism: "", showDraw: "before_send", closesOn: "", quota: "",
+    epsilon: USUAL_EPSILON, unit: "answer", mechanism: "", showDraw: "before_send", closesOn: "", quota: "", assignment: "need",
     sealed: false, cards: [], degree: 1, minimum: "10", layout: "sum",
   };
 }
@@ -106,7 +107,8 @@ export async function fetched(id) {
   if (!isAsked) return draft;
   /** @type {Overview} */
   const { coverage } = await ask(`campaigns/${id}/overview`);
-  return { ...draft, ...promiseOf(policy), hides: coverage.hidden };
+  const hasChoice = !coverage.hidden && !isSealed(policy) && !policy.mechanism.of;
+  return { ...draft, ...promiseOf(policy), hides: coverage.hidden, assignment: hasChoice ? found.assignment : start.assignment };
 }
 
 /**
@@ -198,6 +200,7 @@ function bodyOf(draft) {
     unit: (draft.kind === "numeric" && draft.numbers.unit.trim()) || null,
     quota: draft.quota ? Number(draft.quota) : null,
     closes_on: draft.closesOn || null,
+    ...(draft.assignment === "hash" && { assignment: "hash" }),
     domain: domainOf(isAsked ? draft : start),
     privacy: { ...privacyOf(asked), show_draw: shown },
   };

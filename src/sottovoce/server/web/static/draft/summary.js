@@ -54,6 +54,7 @@ function laid(campaign, draft, take) {
           line("Tasks", whole(campaign.tasks)),
           line("Answers", domainWords(campaign)),
           line("Each worker gets", counted(campaign.block, "task")),
+          line("Choice of tasks", campaign.assignment === "need" ? "the most needed first" : "by chance"),
           line("Which tasks were answered", draft.hides ? "private" : "visible"),
           !isSealed(policy) && line("Workers see their reports", draft.showDraw === "before_send" ? "before sending" : "after sending"),
           line("Ends", endWords(campaign)),

@@ -163,7 +163,7 @@ function labTable(lab, epsilons, found) {
       )),
     refused && el("p", { class: "error", text: /** @type {Error} */ (refused).message }),
     el("p", { class: "fine", text: "The expected score and the range that covers 9 of 10 such campaigns. Simulated, assuming that the crowd is as you describe it. Smaller epsilon is more private." }),
-    found.flat().some((one) => isForecast(one) && one.devices.warning) && el("p", { class: "notice bad", text: "Where fewer tasks are given, the default budget of workers’ devices does not cover all answers: devices stop after that many, or refuse. Give each worker fewer tasks." }),
+    found.flat().some((one) => isForecast(one) && one.devices.warning) && el("p", { class: "notice bad", text: "The marked rows exceed the default budget of workers’ devices: they stop after that many tasks, or refuse. Give each worker fewer tasks." }),
   );
 }
 

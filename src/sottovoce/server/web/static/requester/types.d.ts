@@ -14,7 +14,7 @@ export interface Guarantee {
   warning: string | null;
 }
 
-/** What devices with their default budget do; `most` tasks would all be answered. */
+/** The behaviour of devices with their default budget; `most` tasks would all be answered. */
 export interface Devices {
   budget: number | null;
   answered: number;
@@ -49,6 +49,9 @@ export interface Campaign {
   closed_on: string | null;
   workers: number;
   reports: number;
+  /** How many devices said that the worker's budget does not cover all tasks. */
+  cut_short: number;
+  assignment: "need" | "hash";
   /** Whether workers are shown the truths. */
   published: boolean;
 }

@@ -2,6 +2,7 @@
 // load their module on demand.
 
 import { PolicyError, randomize } from "../randomize.js";
+import { mostNeeded } from "./choice.js";
 import { details, el } from "./elements.js";
 import { number, t } from "./language.js";
 import { CAMPAIGN, load } from "./requests.js";
@@ -13,17 +14,17 @@ import { alone, keep, keepAnswers, kept, limit, noteDrawn, spentElsewhere, waiti
 /** The worker's limit would be exceeded: nothing is drawn. */
 export class OverLimit extends Error {}
 
-/** Tasks without a draw. @param {App} app @param {Kept} [record] */
+/** The tasks that are asked and have no draw yet; settled ones are not asked. @param {App} app @param {Kept} [record] */
 export function remaining(app, record = kept()) {
   if (!app.verified.separable) return record.parcels.length ? [] : app.tasks;
   const drawn = new Set(record.parcels.flatMap((parcel) => parcel.tasks));
-  return app.tasks.filter(({ task }) => !drawn.has(task));
+  return app.tasks.filter(({ task, need }) => !drawn.has(task) && need !== 0);
 }
 
 /** The privacy loss of all reports to this campaign after this many more. @param {App} app @param {number} more */
 export const guaranteeWith = (app, more) => app.verified.guarantee(kept().answers + more);
 
-/** The tasks that the limit on this device covers: all, none, or some if answers may be sent in parts. @param {App} app */
+/** The tasks that the limit on this device covers: all, none, or the most needed if answers may be sent in parts. @param {App} app */
 export function asked(app) {
   const tasks = remaining(app);
   if (tasks.length === 0 || fits(app, tasks.length)) return tasks;
@@ -33,8 +34,17 @@ export function asked(app) {
     if (fits(app, middle)) low = middle;
     else high = middle;
   }
-  return tasks.slice(0, low);
+  return mostNeeded(tasks, low);
 }
+
+/**
+ * Whether to say that the limit does not cover all questions: once, and only if answers may be sent in parts.
+ * It depends on the limit and the questions, not on answers.
+ * @param {App} app @param {Kept} record
+ */
+const isCutShort = (app, record) =>
+  app.verified.separable && app.offer.assignment !== undefined &&
+  !record.parcels.some(({ cutShort }) => cutShort) && asked(app).length < remaining(app, record).length;
 
 /** Whether the limit allows it; rounding errors are ignored, so that 25 times 2 is 50. @param {App} app @param {number} more */
 const fits = (app, more) => spentElsewhere() + guaranteeWith(app, more).perWorker <= limit() * (1 + 1e-12);
@@ -60,7 +70,7 @@ export const draw = (app) =>
       ? await seal(app, given, tasks)
       : await randomize(app.verified, app.worker, given, tasks);
     const id = newId();
-    record.parcels.push({ id, bytes: submission, tasks, stage: "drawn" });
+    record.parcels.push({ id, bytes: submission, tasks, stage: "drawn", cutShort: isCutShort(app, record) });
     record.answers += tasks.length;
     record.spent = app.verified.guarantee(record.answers).perWorker;
     keep(record);

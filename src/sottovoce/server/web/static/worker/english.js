@@ -8,7 +8,7 @@ export const noCookies = "No cookies, no trackers, nothing from other sites.";
 export const invited = "You are invited to answer";
 /** @param {string} count @param {string} all @param {string} host */
 export const howMany = (count, all, host) =>
-  `${count === "1" ? "One question" : `${count} questions`}${count === all ? "" : ` of ${all}, picked at random for you`}. Asked by ${host}.`;
+  `${count === "1" ? "One question" : `${count} questions`}${count === all ? "" : ` of ${all}, chosen for you`}. Asked by ${host}.`;
 export const whatHappens = "What happens to your answers";
 export const changedHere = "Your device changes your answers at random before anything is sent. ";
 export const nobodySure = "So nobody, not even this server, can be sure what you chose.";
@@ -108,7 +108,7 @@ export const spentSoFar = (before, now) =>
 /** @param {string} before @param {string} now @param {string} most */
 export const spentInNumbers = (before, now, most) => `epsilon per worker: ${before} used, up to ${now} for this campaign, limit ${most}`;
 /** @param {string} count @param {string} wanted */
-export const limitCovers = (count, wanted) => `Your limit covers ${count} of ${wanted} answers. You will not be asked more than that.`;
+export const limitCovers = (count, wanted) => `Your limit covers ${count} of ${wanted} answers. You will not be asked more than that. The server is told that your limit stopped you, not how much you have spent.`;
 export const limitRefuses = "This campaign would exceed your limit, so you cannot answer it. Privacy loss adds up: many small hints allow a good guess.";
 export const raiseLimit = "Raise my limit";
 export const raiseMeans = "A higher limit lets all campaigns here learn more about you. It cannot be lowered again.";
@@ -253,6 +253,7 @@ export const troubles = {
   invite_expired: ["This invite has expired", "Ask the sender for a new one."],
   not_open: ["This campaign is closed", "It accepts no more reports. Thank you for your interest. If you have answered, “My data” below shows what the server stores."],
   not_found: ["Campaign not found", "It may have been deleted. Ask the person who sent you the link."],
+  settled: ["Every question has enough answers", "Nothing is asked of you. Thank you for your interest."],
   quota_reached: ["This campaign is complete", "The planned number of people have answered. Thank you for your interest."],
   policy_changed: ["The policy has changed", "This campaign now offers a different policy from the one pinned on this device. This must never happen, so nothing is sent. Ask the requester why. The pinned policy comes first, then the one offered now:"],
   unverifiable: ["This guarantee cannot be checked here", "This page sends only what it can verify itself. It cannot verify this campaign in a browser:"],

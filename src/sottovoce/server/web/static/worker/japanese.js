@@ -7,7 +7,7 @@ export const noCookies = "Cookieも追跡も、他のサイトへの通信もあ
 // 同意の前
 export const invited = "ご回答のお願い";
 /** @param {string} count @param {string} all @param {string} host */
-export const howMany = (count, all, host) => `${count === all ? "" : `全${all}問のうち、あなたのために無作為に選ばれた`}${count}問です。依頼元：${host}`;
+export const howMany = (count, all, host) => `${count === all ? "" : `全${all}問のうち、あなたのために選ばれた`}${count}問です。依頼元：${host}`;
 export const whatHappens = "あなたの回答はこう扱われます";
 export const changedHere = "回答は、送信の前にこの端末の中で無作為に変えられます。";
 export const nobodySure = "そのため、あなたが実際に何を選んだのかは、このサーバーを含め誰にも断定できません。";
@@ -109,7 +109,7 @@ export const spentSoFar = (before, now) =>
 /** @param {string} before @param {string} now @param {string} most */
 export const spentInNumbers = (before, now, most) => `回答者あたりのε：使用済み ${before}、この調査で最大 ${now}、上限 ${most}`;
 /** @param {string} count @param {string} wanted */
-export const limitCovers = (count, wanted) => `上限の範囲で答えられるのは、${wanted}問のうち${count}問です。それ以上はおたずねしません。`;
+export const limitCovers = (count, wanted) => `上限の範囲で答えられるのは、${wanted}問のうち${count}問です。それ以上はおたずねしません。サーバーには、上限に達したことだけが伝わり、どれだけ使ったかは伝わりません。`;
 export const limitRefuses = "この調査は上限を超えるため、ご回答いただけません。プライバシーの損失は積み重なります。小さな手がかりも、多く集まると確かな推測につながります。";
 export const raiseLimit = "上限を引き上げる";
 export const raiseMeans = "上限を引き上げると、ここでの調査全体に、あなたについてより多くが伝わります。元に戻すことはできません。";
@@ -254,6 +254,7 @@ export const troubles = {
   invite_expired: ["この招待は期限切れです", "送り主に新しい招待をお求めください。"],
   not_open: ["この調査は終了しました", "受付を終了しています。ご関心をお寄せいただき、ありがとうございました。回答された方は、下の「自分のデータ」で保存された内容を確認できます。"],
   not_found: ["調査が見つかりません", "削除された可能性があります。リンクの送り主にお尋ねください。"],
+  settled: ["すべての質問に十分な回答が集まりました", "おたずねすることはありません。ご関心をお寄せいただき、ありがとうございました。"],
   quota_reached: ["定員に達しました", "予定の人数の回答が集まりました。ご関心をお寄せいただき、ありがとうございました。"],
   policy_changed: ["規約が変更されています", "この端末に記録した規約とは別の規約が示されました。決してあってはならないことなので、何も送りません。依頼者に理由をお尋ねください。上が記録した規約、下が今の規約です。"],
   unverifiable: ["この保証はここでは確かめられません", "このページは、自ら確かめられるものだけを送ります。この調査はブラウザーでは確かめられません。"],

@@ -1,6 +1,7 @@
 // The campaign's offer and tasks, checked here, with its policy pinned; or the reason why one cannot answer.
 
 import { pseudonym, verify } from "../randomize.js";
+import { ownOrder } from "./choice.js";
 import { inTerminal } from "./consent.js";
 import { isUnverifiable, offersSealing, verifySealed } from "./draw.js";
 import { el, heading } from "./elements.js";
@@ -8,7 +9,7 @@ import { t } from "./language.js";
 import { askBlock, askOffer, CAMPAIGN, Refused, Unreachable } from "./requests.js";
 import { answersKept, canKeep, change, keepShown, kept, shown } from "./storage.js";
 
-/** @import { App, Block, Kept, Offer, Trouble } from "./types.js" */
+/** @import { App, Block, Kept, Offer, Shown, Trouble } from "./types.js" */
 
 const INVITE = /^#svi_[A-Za-z0-9_-]{43}$/;
 
@@ -43,22 +44,33 @@ async function takeInvite() {
 const newReceipt = () =>
   "svr_" + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32)))).replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
 
-/** The server's current offer; without a connection, the last one. @param {Kept} record */
-async function seen({ invite, receipt }) {
+/**
+ * The server's current offer and this worker's tasks; without a connection, the last ones. Once the worker has
+ * agreed, the tasks stay the same until some are drawn.
+ * @param {Kept} record @returns {Promise<Shown>}
+ */
+async function seen({ invite, receipt, agreed, parcels }) {
+  const [known, after] = [shown(), parcels.length];
+  const begun = agreed && known?.after === after ? known : null;
   try {
     const offer = await askOffer(invite ?? "");
     if (offer.state !== "open") throw new Refused("not_open", 0);
-    const block = await askBlock(invite ?? "", receipt ?? "");
-    keepShown({ offer, block });
-    return { offer, block };
+    const found = { offer, block: begun?.block ?? (await askBlock(invite ?? "", receipt ?? "")), after };
+    keepShown(found);
+    return found;
   } catch (error) {
-    const known = shown();
-    if (known && (error instanceof Unreachable || (error instanceof Refused && error.passes))) return known;
-    throw error;
+    const isOffline = error instanceof Unreachable || (error instanceof Refused && error.passes);
+    if (!known || !isOffline) throw error;
+    const found = begun ?? { ...withoutNeeds(known), after };
+    keepShown(found);
+    return found;
   }
 }
 
-/** @param {{offer: Offer, block: Block}} seen @param {Kept} record */
+/** Old needs would send many devices to the same tasks. @param {Shown} known */
+const withoutNeeds = ({ offer, block }) => ({ offer, block: { ...block, tasks: block.tasks.map((each) => ({ ...each, need: null })) } });
+
+/** @param {Shown} seen @param {Kept} record */
 async function checked({ offer, block }, record) {
   const verified = offersSealing(offer) ? await verifySealed(offer.policy) : await verify(offer.policy);
   if (record.policy && record.policy !== verified.hash) return trouble("policy_changed", record.policy, verified.hash);
@@ -66,8 +78,9 @@ async function checked({ offer, block }, record) {
   if (!makesSense(offer, block, worker, verified.answers)) return trouble("nonsense");
   if (offer.simulated) return trouble("simulated");
   if (offer.quota_left === 0 && !record.parcels.length) return trouble("quota_reached");
+  if (block.tasks.every(({ need }) => need === 0) && !record.parcels.length) return trouble("settled");
   await change((now) => (now.policy ??= verified.hash));
-  return { offer, tasks: block.tasks, worker, verified, answers: answersKept() };
+  return { offer, tasks: await ownOrder(CAMPAIGN, worker, block.tasks), worker, verified, answers: answersKept() };
 }
 
 /** With fewer tasks than the policy covers, a server could single out workers by their tasks. @param {Offer} offer @param {Block} block @param {string} worker @param {number} answers */

@@ -5,6 +5,9 @@
 export const CAMPAIGN = location.pathname.split("/").pop() ?? "";
 const PATIENCE = 20_000;
 
+/** The header that says that the limit does not cover all questions. */
+export const CUT_SHORT = { "Sottovoce-Cut-Short": "yes" };
+
 /** The server refused: `reason` is one of the API's codes. */
 export class Refused extends Error {
   /** @param {string} reason @param {number} pause seconds to wait, as the server asked */
@@ -34,7 +37,7 @@ export const askBlock = (invite, receipt) => ask("block", invite, { "Sottovoce-R
 
 /** Sends bytes as they were drawn. @param {Parcel} parcel @param {string} invite @param {string} receipt */
 export async function put(parcel, invite, receipt) {
-  const headers = { "Sottovoce-Receipt": receipt, "Content-Type": "application/json" };
+  const headers = { "Sottovoce-Receipt": receipt, "Content-Type": "application/json", ...(parcel.cutShort && CUT_SHORT) };
   const reply = await ask(`reports/${parcel.id}`, invite, headers, "PUT", parcel.bytes);
   if (reply?.report_id !== parcel.id) throw new Unreachable();
 }

@@ -4,7 +4,7 @@ import { thresholdOf } from "../randomize.js";
 import { asked, draw, isSealed, parts, reportable } from "./draw.js";
 import { button, details, el, heading } from "./elements.js";
 import { number, t } from "./language.js";
-import { address } from "./requests.js";
+import { address, CUT_SHORT } from "./requests.js";
 import { drewHere, waiting } from "./storage.js";
 
 /** @import { Answers, App, DrawnApp, Label, Parcel } from "./types.js" */
@@ -84,7 +84,10 @@ export const exact = (parcel) =>
   details(t.exactly(number(parcel.bytes.length)),
     el("p", { class: "hint" }, t.exactHeaders),
     el("pre", { tabindex: "0" },
-      `PUT ${address(`reports/${parcel.id}`)}\nContent-Type: application/json\nAuthorization: ${t.theInvite}\nSottovoce-Receipt: ${t.theReceipt}\n\n${parcel.bytes}`));
+      `PUT ${address(`reports/${parcel.id}`)}\nContent-Type: application/json\nAuthorization: ${t.theInvite}\nSottovoce-Receipt: ${t.theReceipt}\n${parcel.cutShort ? said(CUT_SHORT) : ""}\n${parcel.bytes}`));
+
+/** @param {Record<string, string>} headers */
+const said = (headers) => Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`).join("");
 
 // Answers and reports in words.
 

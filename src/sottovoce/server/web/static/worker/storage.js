@@ -1,6 +1,6 @@
 // The device's storage. Raw answers are in this tab's sessionStorage only; everything else must survive.
 
-/** @import { Answers, Block, Kept, Offer } from "./types.js" */
+/** @import { Answers, Kept, Shown } from "./types.js" */
 
 const PLACE = location.pathname;
 const RECORD = "sottovoce ";
@@ -60,9 +60,9 @@ export const waiting = (record = kept()) =>
   record.parcels.find(({ stage }) => stage !== "sent" && stage !== "erased");
 
 /** The last offer and tasks, for a reload without a connection. */
-export const shown = () => /** @type {{offer: Offer, block: Block} | null} */ (read(SHOWN));
+export const shown = () => /** @type {Shown | null} */ (read(SHOWN));
 
-/** @param {{offer: Offer, block: Block}} seen */
+/** @param {Shown} seen */
 export const keepShown = (seen) => write(SHOWN, JSON.stringify(seen));
 
 /** @returns {Answers} */

@@ -14,12 +14,15 @@ export interface Offer {
   tasks: number;
   quota_left: number | null;
   simulated?: boolean;
+  assignment?: "need" | "hash";
 }
 
 export interface Given {
   task: string;
   text: string;
   image: string | null;
+  /** How much reports on it are wanted: the largest first, and none at 0. */
+  need?: number | null;
 }
 
 export interface Block {
@@ -33,7 +36,16 @@ export interface Parcel {
   bytes: string;
   tasks: string[];
   stage: "drawn" | "sending" | "sent" | "refused" | "erased";
+  /** Sent with the statement that the limit does not cover all questions. */
+  cutShort?: boolean;
   why?: string;
+}
+
+/** The last offer and tasks. They are kept until something is drawn: `after` is the number of parcels. */
+export interface Shown {
+  offer: Offer;
+  block: Block;
+  after?: number;
 }
 
 /** What this device keeps of one campaign. `spent` is the epsilon per worker of all its parcels. */
