@@ -24,7 +24,7 @@ TASKS, ANSWERS = 200, 20
     ("domain", "mechanism", "epsilon", "workers", "ability"),
     [
         (YES_NO, "randomized-response", 1.0, 300, "mixed"),
-        (FOUR, "randomized-response", 2.0, 60, "able"),
+        (FOUR, "randomized-response", 2.0, 60, "mixed"),
         (FOUR, "randomized-response", 2.0, 120, "mixed"),
         (FOUR, "randomized-response", 2.0, 40, "expert"),
         (TWELVE, "subset-selection", 2.0, 100, "mixed"),
