@@ -35,7 +35,7 @@ def choose(
     monkeypatch.setattr(TrialCase, "error", errors)
     monkeypatch.setattr(recommendation, "candidates", lambda *_: pairs or [FIRST, SECOND])
     with Runner(cache=False) as runner:
-        return recommended(runner, SMALL, Target(1.0), 20)
+        return recommended(runner, SMALL, Target(1.0), 20, budget=None)
 
 
 def named(case: TrialCase) -> str:

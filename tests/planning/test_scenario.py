@@ -9,7 +9,8 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain
-from sottovoce.planning.scenario import LabelAbility, NumberAbility, Scenario
+from sottovoce.planning.crowds import LabelAbility, NumberAbility
+from sottovoce.planning.scenario import Scenario
 
 LABELS = Domain.categorical("abcd")
 NUMBERS = Domain.numeric(-5, 15)
@@ -74,17 +75,9 @@ def test_numbers_with_a_step_are_on_its_grid() -> None:
     assert (np.mod(truths, 0.5) == 0).all()
 
 
-def test_truths_may_be_resampled() -> None:
-    _, labels = Scenario(LABELS, 500, 2, 1, truths=(2, 2, 3)).draw(1)
-    assert set(labels.tolist()) == {2, 3}
-    assert (labels == 2).mean() == pytest.approx(2 / 3, abs=0.13)  # 6 sigma
-    _, numbers = Scenario(NUMBERS, 500, 2, 1, truths=(1.5, 2.5)).draw(1)
-    assert set(numbers.tolist()) == {1.5, 2.5}
-
-
 def test_a_larger_crowd_judges_the_same_truths() -> None:
     few = Scenario(LABELS, 30, 10, 5)
-    assert (few.draw_truths(3) == replace(few, workers=99).draw_truths(3)).all()
+    assert (few.draw(3)[1] == replace(few, workers=99).draw(3)[1]).all()
 
 
 def test_a_large_campaign_shrinks_with_its_answers_per_task() -> None:
@@ -125,9 +118,8 @@ def test_where_everybody_answers_everything_tasks_and_answers_shrink() -> None:
         ({"workers": 1.5}, "workers must be an integer"),
         ({"domain": Domain.numeric()}, "public range"),
         ({"domain": Domain.categorical("a")}, "two labels or more"),
-        ({"ability": NumberAbility()}, "need a LabelAbility"),
+        ({"ability": NumberAbility()}, "need another crowd than NumberAbility"),
         ({"ability": "clever"}, "mixed, able, expert"),
-        ({"truths": (7.0,)}, "from 0 to 3"),
     ],
 )
 def test_what_cannot_take_place_is_refused(change: dict[str, object], words: str) -> None:

@@ -8,10 +8,11 @@ from sottovoce import recommend
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, sealed_of
 from sottovoce.model import Domain, Kind, Unit
+from sottovoce.planning.crowds import Assumption
 from sottovoce.planning.forecast import simulate
 from sottovoce.planning.pipelines import Pipeline, Ways
 from sottovoce.planning.recommendation import Recommendation
-from sottovoce.planning.scenario import Assumption, Scenario
+from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import TrialCase
 
 LABELS = Domain.categorical(["no", "yes"])

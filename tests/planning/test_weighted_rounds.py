@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.scenario import LabelAbility
+from sottovoce.planning.crowds import LabelAbility
 from sottovoce.planning.weighted_rounds import _fewest, weighted_rounds_that_pay
 
 FEW_KNOW = LabelAbility((0.95,) * 2 + (0.5,) * 8)
@@ -14,7 +14,8 @@ FEW_KNOW = LabelAbility((0.95,) * 2 + (0.5,) * 8)
 
 def test_weighted_rounds_do_not_pay_at_epsilon_1() -> None:
     """Clearly: 10 or more of 100 labels more are wrong, with 1 of 100 as the standard error."""
-    decision = weighted_rounds_that_pay(20, 159, 20, 1.0, 1e-6, trials=6)
+    mixed = LabelAbility((0.82, 0.86, 0.9, 0.94, 0.46, 0.49, 0.51, 0.54, 0.56, 0.59))
+    decision = weighted_rounds_that_pay(20, 159, 20, 1.0, 1e-6, ability=mixed, trials=6)
     assert decision.rounds == 0
     assert min(decision.errors[1:]) > decision.errors[0] + 0.1
     assert "none of them is clearly better" in decision.reason

@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import pytest
-from sottovoce.worker.budget import Budget
 
 from sottovoce import Domain, Target
 from sottovoce.errors import Refused
 from sottovoce.model import Unit
+from sottovoce.model.budget import Budget
 from sottovoce.requester.client import Requester
 from sottovoce.requester.views import CampaignView
 from sottovoce.worker.client import Client

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -25,7 +26,8 @@ from sottovoce.figures import (
     write_page,
 )
 from sottovoce.figures.charts import plan_chart
-from sottovoce.model import Domain, Kind, Reports
+from sottovoce.model import Domain, Kind, Reports, Unit
+from sottovoce.model.budget import DEFAULT_BUDGET, Budget
 from sottovoce.planning.forecast import Forecast, score_name, score_words
 from sottovoce.planning.pilot import Pilot, read_pilot
 from sottovoce.planning.plan import Plan, plan_columns, plan_rows, plan_title
@@ -34,6 +36,8 @@ from sottovoce.planning.requirements import MARGIN, Needed
 from sottovoce.planning.trial_runner import default_jobs
 
 MOST_LABELS = 1 << 20
+
+DEFAULT_EPSILON = DEFAULT_BUDGET.limit(Unit.WORKER).epsilon
 
 USUAL = (0.5, 1.0, 2.0)
 """The default epsilons."""
@@ -65,12 +69,16 @@ def plan(
     delta: options.DeltaOption = 0.0,
     hide_participation: options.HideOption = False,
     ways: options.WaysOption = options.Ways.any,
+    budget: Annotated[
+        float,
+        typer.Option(help="Epsilon that a worker's device allows in total; inf for no limit."),
+    ] = DEFAULT_EPSILON,
     ability: Annotated[
         Ability | None, typer.Option(help="Assumed ability of workers. Default: mixed.")
     ] = None,
     pilot: Annotated[
         str | None,
-        typer.Option(metavar="TABLE", help="Estimate ability from this table of raw answers."),
+        typer.Option(metavar="TABLE", help="Replay the tasks and raw answers of this table."),
     ] = None,
     gold: Annotated[
         str | None, options.gold_option("Known truths of the pilot: columns task and truth.")
@@ -98,11 +106,14 @@ def plan(
     One of --label-count, --range and --domain is required, unless there is a --pilot.
 
     Simulates every mechanism that satisfies the guarantee and recommends the best, with a band that
-    contains 9 of 10 campaigns. With a target, also prints what reaches it.
+    contains 9 of 10 campaigns. Workers' devices answer no more tasks than their budget allows. With
+    a target, also prints what reaches it: an epsilon, and workers with their tasks.
     """
     wanted = epsilons(epsilon, USUAL)
     if jobs < 0:
         raise UsageError(f"--jobs must be 0 or more, not {jobs}")
+    if not budget > 0:
+        raise UsageError(f"--budget must be above 0, not {budget:g}")
     sizes = {"tasks": tasks, "workers": workers, "answers-per-worker": answers_per_worker}
     for option, size in sizes.items():
         if size < 1:
@@ -124,9 +135,8 @@ def plan(
         tasks,
         workers,
         answers_per_worker,
-        seen.ability if seen else (ability or Ability.mixed).value,
+        seen or (ability or Ability.mixed).value,
         hide_participation,
-        seen.truths if seen else (),
     )
     goal = _goal(meant, target_accuracy, target_error)
     with console.progress_bar("trials") as progress:
@@ -137,13 +147,14 @@ def plan(
             delta=delta,
             goal=goal,
             ways=ways.value,
+            budget=None if budget == math.inf else Budget(worker_epsilon=budget),
             trials=trials,
             seed=seed,
             jobs=jobs or default_jobs(),
             cache=not fresh,
             progress=progress,
         )
-    notes = [*([seen.note] if seen else []), *made.notes()]
+    notes = made.notes()
     if html is not None:
         write_page(plan_title(made), blocks(made, notes), html, force=force)
     if json:
@@ -282,9 +293,10 @@ def _answer(made: Plan, one: Needed, goal: str) -> str:
     found = score_words(made.scenario.domain, one.forecast.error)
     name, epsilon = _named(one.forecast)
     if one.question == "epsilon":
-        start, what = f"With {made.scenario.workers:,} workers", "epsilon {:g}"
+        start = f"With {made.scenario.workers:,} workers x {one.each:,} tasks each"
+        what = "epsilon {:g}"
     else:
-        start, what = f"At epsilon {epsilon:g}", "{:,.0f} workers"
+        start, what = f"At epsilon {epsilon:g}", f"{{:,.0f}} workers x {one.each:,} tasks each"
     if one.value is not None:
         return (
             f"{start} and {name}, {goal} is reached with {what.format(one.value)}: {found} in "

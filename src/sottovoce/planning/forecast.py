@@ -112,7 +112,7 @@ def forecasts(runner: Runner, cases: Sequence[TrialCase], trials: int) -> list[F
 
 def constant_error(scenario: Scenario, trials: int, seed: int) -> float:
     """The mean error of the best constant, which knows the truths."""
-    drawn = (scenario.draw_truths(seeds_of(seed, trial)[0]) for trial in range(trials))
+    drawn = (scenario.draw(seeds_of(seed, trial)[0])[1] for trial in range(trials))
     return float(np.mean([best_constant(truths).error for truths in drawn]))
 
 
@@ -189,7 +189,8 @@ def _choice(chosen: Forecast, table: Sequence[Forecast], domain: Domain) -> str:
     others = [one for one in table if one is not chosen]
     if not others:
         return (
-            f"{_described(chosen, domain)} was the only one tried: others offer no advantage here."
+            f"{_described(chosen, domain)} was the only one tried: others offer no advantage here, "
+            "or devices refuse them."
         )
     best = others[0]
     excess, standard_error = best.difference(chosen)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import Target
-from sottovoce.model import Domain, Kind, Unit, UnitName
+from sottovoce.mechanisms.policies import Target, release_of, weakest_guarantee
+from sottovoce.model import Domain, Unit, UnitName
+from sottovoce.model.budget import DEFAULT_BUDGET, Budget
 from sottovoce.model.display import SHOWN, Display, Displayed
+from sottovoce.model.guarantee import rounded_up
 from sottovoce.planning.forecast import (
     Forecast,
     band_words,
@@ -21,7 +23,7 @@ from sottovoce.planning.forecast import (
     score_words,
 )
 from sottovoce.planning.pipelines import Ways, target_of
-from sottovoce.planning.recommendation import TRIALS, Recommendation, recommended
+from sottovoce.planning.recommendation import TRIALS, Recommendation, affordable, recommended
 from sottovoce.planning.requirements import Needed, epsilon_needed, workers_needed
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
@@ -33,7 +35,8 @@ class Plan(Displayed):
     """A recommendation for each target, with the best constant and the result without privacy.
 
     `constant` is the error of the best constant, `clean` that of the answers themselves. `goal` is
-    the error to reach, and `needed` what reaches it: an epsilon, and workers at each target.
+    the error to reach, and `needed` what reaches it: an epsilon, and workers at each target, with
+    as many tasks each as their devices afford.
     """
 
     scenario: Scenario
@@ -58,11 +61,11 @@ class Plan(Displayed):
             f"its band in {100 * BAND:g} % of cases, if the assumptions hold",
             f"the guarantee is per {target.unit}{whole}, delta {target.delta:g}"
             + ("; participation is hidden too" if scenario.hide_participation else ""),
-            _crowd_words(scenario),
-            _truth_words(scenario),
+            scenario.crowd.sentence(scenario.domain),
             f"every worker answers {scenario.answers_per_worker:,} random tasks, so a task has "
             f"{scenario.answers_per_task:.3g} answers on average and some may have none",
             *filter(None, [scaled_words(scenario, scenario.smaller())]),
+            *filter(None, map(_cut_words, self.recommendations)),
             *(_useless(one) for one in self.recommendations if _learns_little(one, self.constant)),
         ]
 
@@ -95,6 +98,7 @@ def plan(
     delta: float = 0.0,
     goal: float | None = None,
     ways: Ways = "any",
+    budget: Budget | None = DEFAULT_BUDGET,
     trials: int = TRIALS,
     seed: int = 0,
     jobs: int = 1,
@@ -105,16 +109,21 @@ def plan(
 
     `goal` is a score to reach: an accuracy for labels, a mean error for numbers. It is reached when
     the mean is beyond it by two standard errors. `ways` is how answers may leave a device, as in
-    `recommend`. `jobs` above 1 starts processes; a script then needs the usual `if __name__ ==
-    "__main__"`.
+    `recommend`, and `budget` what a worker's device allows in total: it answers no more tasks than
+    that, and a plan that all devices refuse is refused. `jobs` above 1 starts processes; a script
+    then needs the usual `if __name__ == "__main__"`.
     """
     targets = _targets(scenario, epsilons, unit, delta)
     error = None if goal is None else _error(scenario.domain, goal)
     with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
-        found = tuple(recommended(runner, scenario, target, trials, ways) for target in targets)
+        found = tuple(
+            recommended(runner, scenario, target, trials, ways, budget) for target in targets
+        )
         runner.expect(trials)
         [clean] = forecasts(runner, [TrialCase(scenario.smaller())], trials)
-        needed = () if error is None else _all_needed(runner, scenario, found, error, trials)
+        needed = (
+            () if error is None else _all_needed(runner, scenario, found, error, trials, budget)
+        )
     constant = constant_error(scenario.smaller(), trials, seed)
     return Plan(scenario, targets, found, clean, constant, error, needed)
 
@@ -140,15 +149,21 @@ def _error(domain: Domain, goal: float) -> float:
 
 
 def _all_needed(
-    runner: Runner, scenario: Scenario, found: Sequence[Recommendation], goal: float, trials: int
+    runner: Runner,
+    scenario: Scenario,
+    found: Sequence[Recommendation],
+    goal: float,
+    trials: int,
+    budget: Budget | None,
 ) -> tuple[Needed, ...]:
     """The smallest epsilon for the planned crowd, and the workers at each target."""
     near = min(found, key=lambda one: (one.forecast.error > goal, abs(one.forecast.error - goal)))
-    epsilon = epsilon_needed(runner, scenario, near.pair, _target(near), goal, trials)
-    return (
-        epsilon,
-        *(workers_needed(runner, scenario, one.pair, _target(one), goal, trials) for one in found),
+    epsilon = epsilon_needed(runner, scenario, near.pair, _target(near), goal, trials, budget)
+    workers = (
+        workers_needed(runner, affordable(scenario, one), one.pair, _target(one), goal, trials)
+        for one in found
     )
+    return (epsilon, *workers)
 
 
 def _target(recommendation: Recommendation) -> Target:
@@ -156,6 +171,23 @@ def _target(recommendation: Recommendation) -> Target:
     if target is None:
         raise UsageError("answers without a mechanism have no target")
     return target
+
+
+def _cut_words(one: Recommendation) -> str:
+    """A warning that devices do not answer all of their tasks, or nothing."""
+    if one.devices is None or one.devices.warning is None:
+        return ""
+    return (
+        f"at epsilon {_target(one).epsilon:g} the forecast is for the answers that devices send. "
+        f"{one.devices.warning.rstrip('.')}"
+    )
+
+
+def total_epsilon(one: Recommendation) -> float:
+    """The privacy loss of all answers that a device sends, per worker."""
+    target = _target(one)
+    answered = target.answers if one.devices is None else one.devices.answered
+    return weakest_guarantee(release_of(one.policy), answered, Unit.WORKER, target.delta).epsilon
 
 
 def _learns_little(one: Recommendation, constant: float) -> bool:
@@ -169,26 +201,12 @@ def _useless(one: Recommendation) -> str:
     )
 
 
-def _crowd_words(scenario: Scenario) -> str:
-    crowd, domain = scenario.crowd.sentence(scenario.domain.size), scenario.domain
-    errors = {
-        Kind.NUMERIC: "answers are clipped to the range",
-        Kind.ORDINAL: "a wrong label at distance d has weight 2^-d",
-        Kind.CATEGORICAL: "wrong labels are equally likely",
-    }
-    return f"{crowd}; {errors[domain.kind]}"
-
-
-def _truth_words(scenario: Scenario) -> str:
-    if scenario.truths:
-        return "truths are drawn from the pilot's gold"
-    over = "the range" if scenario.domain.is_numeric else "the labels"
-    return f"truths are uniform over {over}"
-
-
 def _row(domain: Domain, one: Recommendation) -> dict[str, Any]:
     return {
         "epsilon": _target(one).epsilon,
+        "total_epsilon": total_epsilon(one),
+        "answered": None if one.devices is None else one.devices.answered,
+        "warning": None if one.devices is None else one.devices.warning,
         "mechanism": one.pair.mechanism,
         "parameters": dict(one.pair.parameters),
         "sealed": one.pair.sealed,
@@ -223,6 +241,7 @@ def _needed(domain: Domain, one: Needed) -> dict[str, Any]:
         "epsilon": target.epsilon if target and one.question != "epsilon" else None,
         "mechanism": one.forecast.pair.name if one.forecast.pair else None,
         "value": one.value,
+        "answers_per_worker": one.each,
         "reached": one.value is not None,
         "at": one.at,
         "searched": list(one.searched),
@@ -241,18 +260,24 @@ def plan_title(made: Plan) -> str:
 
 def plan_columns(made: Plan) -> list[str]:
     """The heads of the table."""
-    return ["epsilon", "mechanism", score_name(made.scenario.domain), f"{100 * BAND:g} % band"]
+    score = score_name(made.scenario.domain)
+    return ["epsilon", "per worker", "mechanism", score, f"{100 * BAND:g} % band"]
 
 
 def plan_rows(made: Plan) -> list[list[str]]:
-    """The recommendation at each epsilon, then clean answers and the best constant."""
+    """The recommendation at each epsilon; then clean answers and the best constant."""
     domain = made.scenario.domain
     shown = [
-        [f"{target.epsilon:g}", one.pair.name, *_scores(made, one.forecast)]
+        [
+            f"{target.epsilon:g}",
+            rounded_up(total_epsilon(one), 3),
+            one.pair.name,
+            *_scores(made, one.forecast),
+        ]
         for target, one in zip(made.targets, made.recommendations, strict=True)
     ]
-    shown.append(["-", "clean answers", *_scores(made, made.clean)])
-    return [*shown, ["-", "best constant", score_words(domain, made.constant), "-"]]
+    shown.append(["-", "-", "clean answers", *_scores(made, made.clean)])
+    return [*shown, ["-", "-", "best constant", score_words(domain, made.constant), "-"]]
 
 
 def _scores(made: Plan, forecast: Forecast) -> list[str]:

@@ -1,27 +1,33 @@
-"""The number of workers or answers, or the epsilon, that a target accuracy needs."""
+"""The number of workers, or the epsilon, that a target accuracy needs."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.affordability import affordability
 from sottovoce.mechanisms.policies import Target
+from sottovoce.model.budget import DEFAULT_BUDGET, Budget
 from sottovoce.planning.forecast import Forecast, check_trials, forecasts
 from sottovoce.planning.pipelines import Pipeline, target_of
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import Runner, TrialCase
 
-Question: TypeAlias = Literal["workers", "answers_per_worker", "epsilon"]
+Question: TypeAlias = Literal["workers", "epsilon"]
 
-FIRST_TRIALS = 8
+FIRST_TRIALS = 6
 MARGIN = 2.0
 """A goal is reached when the mean error plus this many standard errors is within it."""
 
-CLEARLY = 4.0
+CLEARLY = 3.0
 """If the mean is this many standard errors away from the goal, a few trials are enough."""
+
+SEARCHED_LABELS, SEARCHED_NUMBERS = 20_000, 1_500
+"""Larger campaigns are simulated on smaller ones; a mean needs fewer reports than a band."""
 
 OCTAVES = 5
 """Sizes are searched up to 2^5 = 32 times the planned ones, and down to a 32nd of them."""
@@ -35,7 +41,8 @@ class Needed:
     """The least value that reaches a goal, a mean error; `value` is None if none does.
 
     `forecast` is that of `value`, or the best one found, at `at`. `searched` is the limit of the
-    search.
+    search. `each` is the number of tasks for each worker: those planned, or fewer if devices do not
+    afford them.
     """
 
     question: Question
@@ -44,6 +51,7 @@ class Needed:
     at: float
     forecast: Forecast
     searched: tuple[float, float]
+    each: int
 
 
 def workers_needed(
@@ -55,35 +63,42 @@ def workers_needed(
         return _case(replace(scenario, workers=int(size)), pair, target)
 
     sizes = _sizes(scenario.workers)
-    return _least("workers", sizes, scenario.workers, goal, case, runner, trials)
-
-
-def answers_needed(
-    runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
-) -> Needed:
-    """The fewest answers per worker that reach the goal, with as many workers as planned."""
-
-    def case(size: float) -> TrialCase:
-        return _case(replace(scenario, answers_per_worker=int(size)), pair, target)
-
-    planned = scenario.answers_per_worker
-    sizes = sorted({min(size, scenario.tasks) for size in _sizes(planned)})
-    return _least("answers_per_worker", sizes, planned, goal, case, runner, trials)
+    return _least(
+        "workers", sizes, scenario.workers, goal, case, runner, trials, scenario.answers_per_worker
+    )
 
 
 def epsilon_needed(
-    runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
+    runner: Runner,
+    scenario: Scenario,
+    pair: Pipeline,
+    target: Target,
+    goal: float,
+    trials: int,
+    budget: Budget | None = DEFAULT_BUDGET,
 ) -> Needed:
-    """The smallest epsilon (the strongest privacy) that reaches the goal."""
+    """The smallest epsilon (the strongest privacy) that reaches the goal.
+
+    Only those are searched at which devices afford all planned answers.
+    """
 
     def case(epsilon: float) -> TrialCase:
         return _case(scenario, pair, replace(target, epsilon=epsilon))
 
+    def too_much(place: int) -> bool:
+        each = target_of(scenario, replace(target, epsilon=grid[place]))
+        policy = pair.policy(scenario.domain, each)
+        return (
+            budget is not None
+            and affordability(policy, each.answers, budget).answered < each.answers
+        )
+
     low, high = EPSILONS
     steps = math.ceil(4 * math.log2(high / low))
     grid = [_round(low * 2 ** (step / 4)) for step in range(steps)] + [high]
+    grid = grid[: bisect_left(range(len(grid)), True, key=too_much)] or grid[:1]
     start = min(grid, key=lambda epsilon: abs(math.log(epsilon / target.epsilon)))
-    return _least("epsilon", grid, start, goal, case, runner, trials)
+    return _least("epsilon", grid, start, goal, case, runner, trials, scenario.answers_per_worker)
 
 
 def check_goal(goal: float) -> None:
@@ -94,7 +109,8 @@ def check_goal(goal: float) -> None:
 
 def _case(scenario: Scenario, pair: Pipeline, target: Target) -> TrialCase:
     # The policy is that of the whole campaign, even if a smaller one is simulated.
-    return TrialCase(scenario.smaller(), pair, target_of(scenario, target))
+    most = SEARCHED_NUMBERS if scenario.domain.is_numeric else SEARCHED_LABELS
+    return TrialCase(scenario.smaller(most), pair, target_of(scenario, target))
 
 
 def _sizes(planned: int) -> list[int]:
@@ -116,6 +132,7 @@ def _least(
     case_at: Callable[[float], TrialCase],
     runner: Runner,
     trials: int,
+    each: int,
 ) -> Needed:
     """The first position of an increasing grid that reaches the goal, if more never does harm."""
     check_goal(goal)
@@ -130,7 +147,7 @@ def _least(
     place = found if found is not None else min(seen, key=lambda one: seen[one].error)
     ends = (grid[min(seen)], grid[max(seen)])
     value = None if found is None else grid[found]
-    return Needed(question, goal, value, grid[place], seen[place], ends)
+    return Needed(question, goal, value, grid[place], seen[place], ends, each)
 
 
 def _first(reaches: Callable[[int], bool], places: int, start: int) -> int | None:

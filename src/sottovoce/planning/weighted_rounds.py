@@ -10,7 +10,8 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Codes, Domain, FloatArray, Reports
-from sottovoce.planning.scenario import Assumption, LabelAbility, Scenario
+from sottovoce.planning.crowds import Assumption, Crowd
+from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trials import trial_seed
 from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
 from sottovoce.securesum.em.posteriors import guess, posterior_of_rounds
@@ -52,7 +53,7 @@ def weighted_rounds_that_pay(
     delta: float,
     *,
     labels: int = 2,
-    ability: Assumption | LabelAbility = "mixed",
+    ability: Assumption | Crowd = "mixed",
     honest: int | None = None,
     trials: int = TRIALS,
     seed: int = 0,
@@ -87,7 +88,7 @@ def _scenario(
     tasks: int,
     answers_per_task: float,
     labels: int,
-    ability: Assumption | LabelAbility,
+    ability: Assumption | Crowd,
 ) -> Scenario:
     """The session, or a smaller one with as many answers per task."""
     if not 0 < answers_per_task <= workers:

@@ -6,9 +6,17 @@ import pytest
 
 from sottovoce.planning.trials import trial_seed
 from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
-from sottovoce_studies.beyond.weighted_rounds import CROWDS, QUICK, Case, Crowd, judge, sessions
+from sottovoce_studies.beyond.weighted_rounds import (
+    CROWDS,
+    MIXED,
+    QUICK,
+    Case,
+    Crowd,
+    judge,
+    sessions,
+)
 
-CROWD = Crowd("mixed, 20", 20, 20, "mixed")
+CROWD = Crowd("mixed, 20", 20, 20, MIXED)
 
 
 def case(epsilon: float, *excess: float, spread: float = 0.001) -> Case:
@@ -56,7 +64,9 @@ def test_differences_are_taken_block_by_block() -> None:
 
 def test_a_block_has_the_planners_errors_and_the_best_constant() -> None:
     block = sessions(CROWD, 4, 2, 0, 1)
-    planned = weighted_rounds_that_pay(20, 100, 20, 4, 1e-6, trials=2, seed=trial_seed(1, 0))
+    planned = weighted_rounds_that_pay(
+        20, 100, 20, 4, 1e-6, ability=MIXED, trials=2, seed=trial_seed(1, 0)
+    )
     assert (block["errors"], block["sealed"]) == (list(planned.errors), planned.sealed)
     assert 0.3 < block["constant"] <= 0.5
 

@@ -18,10 +18,13 @@ from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Result
 from sottovoce.model.opened_totals import NoiseLaw, Opened
+from sottovoce.planning.crowds import LabelAbility
 from sottovoce.planning.scenario import Scenario
 
 LAW = NoiseLaw(*noise_law(Fraction(1, 2), Fraction(3, 2)))
 GRID = np.array([0.3, 0.8])
+
+ABLE = LabelAbility(tuple(np.linspace(0.55, 0.8, 26).tolist()))
 
 
 def opened(
@@ -40,7 +43,7 @@ def fitted(
 ) -> tuple[Result, np.ndarray]:
     """200 workers of ability 0.55 to 0.8 and 200 tasks."""
     domain = Domain.categorical(range(labels))
-    drawn, truths = Scenario(domain, 200, 200, answers, "able").draw(seed)
+    drawn, truths = Scenario(domain, 200, 200, answers, ABLE).draw(seed)
     target = Target(epsilon, answers=200 if hidden else answers, hide_participation=hidden)
     policy = make_policy(domain, "sealed-sum", target)
     return infer_opened(sum_answers(drawn, policy, SeededRandomness(seed))), truths

@@ -145,7 +145,7 @@ def _notes(
     question: Question, asked: Scenario, scenario: Scenario, answered: int
 ) -> tuple[str, ...]:
     """The assumptions and simplifications."""
-    notes = [f"{asked.crowd.sentence(question.domain.size).capitalize()}."]
+    notes = [f"{asked.crowd.sentence(question.domain).capitalize()}."]
     if question.target.hide_participation:
         notes.append("Every worker is assumed to answer all tasks it gets.")
     if answered < question.block:

@@ -15,7 +15,7 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.affordability import Affordability
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Guarantee, Kind, Policy, ShowDraw, Unit
-from sottovoce.planning.scenario import Assumption
+from sottovoce.planning.crowds import Assumption
 from sottovoce.server.campaigns.guarantees import KeptGuarantees
 from sottovoce.server.child_process import ChildEnded, ChildProcess
 

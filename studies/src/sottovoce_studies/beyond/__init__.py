@@ -7,6 +7,7 @@ from sottovoce_studies.beyond import (
     best_constant,
     calibration,
     default_regret,
+    forecast_coverage,
     layers_per_answer,
     layers_per_worker,
     never_worse,
@@ -27,6 +28,7 @@ STUDIES: tuple[Study, ...] = (
     default_regret.STUDY,
     never_worse.STUDY,
     calibration.STUDY,
+    forecast_coverage.STUDY,
     weighted_rounds.STUDY,
     adaptive_assignment.STUDY,
 )

@@ -13,7 +13,8 @@ import numpy as np
 
 from sottovoce.figures import Chart, Level
 from sottovoce.model import Domain
-from sottovoce.planning.scenario import Assumption, LabelAbility, Scenario
+from sottovoce.planning.crowds import LabelAbility
+from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trials import Spread, best_constant, trial_seed
 from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
 from sottovoce_studies.cells import Cell
@@ -27,6 +28,11 @@ __all__ = ["STUDY", "Case", "Crowd", "judge", "sessions"]
 
 TASKS, LABELS = 100, 2
 DELTA = 1e-6
+
+MIXED = LabelAbility((0.82, 0.86, 0.9, 0.94, 0.46, 0.49, 0.51, 0.54, 0.56, 0.59))
+"""Four workers in ten are able, the others know little more than chance."""
+
+ABLE = LabelAbility((0.57, 0.62, 0.67, 0.72, 0.77))
 
 FEW = LabelAbility((0.95, 0.5, 0.5, 0.5, 0.5))
 """One worker in five knows the truth, the others guess."""
@@ -55,7 +61,7 @@ class Crowd:
     name: str
     workers: int
     answers_per_task: int
-    ability: Assumption | LabelAbility
+    ability: LabelAbility
 
     def constant(self, seed: int, trials: int) -> float:
         """The mean error of the best constant on the truths of a block of sessions."""
@@ -89,10 +95,10 @@ def sessions(crowd: Crowd, epsilon: float, trials: int, block: int, seed: int) -
 
 
 CROWDS = (
-    Crowd("mixed, 10", 20, 10, "mixed"),
-    Crowd("mixed, 20", 20, 20, "mixed"),
-    Crowd("mixed, 50", 50, 50, "mixed"),
-    Crowd("able, 50", 50, 50, "able"),
+    Crowd("mixed, 10", 20, 10, MIXED),
+    Crowd("mixed, 20", 20, 20, MIXED),
+    Crowd("mixed, 50", 50, 50, MIXED),
+    Crowd("able, 50", 50, 50, ABLE),
     Crowd("few know, 20", 20, 20, FEW),
     Crowd("few know, 50", 50, 50, FEW),
 )
