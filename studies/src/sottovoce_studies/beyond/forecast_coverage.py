@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sottovoce.figures import Chart, Role, Series
 from sottovoce_studies.beyond.forecast_trials import NO_FORECAST, Way, alone, campaign, coverage
 from sottovoce_studies.beyond.public_sets import (
     LABEL_SETS,
@@ -128,7 +129,8 @@ def judge(
     words = [_provenance(sorted({str(row["dataset"]) for row in rows}))]
     words += [f"not in the cache: {', '.join(absent)}"] if absent else []
     rulings = Rulings(ruling_on(figures) if figures else Ruling("cannot be checked", "no cells"))
-    return Outcome((*summary, *rows, *campaigns), rulings, explained(figures, *words))
+    charts = (_chart(rows),)
+    return Outcome((*summary, *rows, *campaigns), rulings, explained(figures, *words), charts)
 
 
 def _row(
@@ -157,6 +159,31 @@ def _row(
         "by sampling": by_sampling,
         "ratio": float(np.mean(width)) / by_sampling if told else None,
     }
+
+
+def _chart(rows: Sequence[Row]) -> Chart:
+    """The share of outcomes inside their bands, by dataset and pilot."""
+    names = list(dict.fromkeys(str(row["dataset"]) for row in rows))
+    places = tuple(float(place) for place in range(1, len(names) + 1))
+    roles: dict[str, Role] = {GOLD: "ours", PILOTS[-1]: "theirs"}
+
+    def shares(pilot: str) -> tuple[float, ...]:
+        held = [
+            [_number(row, "inside") for row in rows if (row["dataset"], row["pilot"]) == key]
+            for key in ((name, pilot) for name in names)
+        ]
+        return tuple(float(np.mean(each)) for each in held)
+
+    series = tuple(Series(pilot, places, shares(pilot), role=role) for pilot, role in roles.items())
+    sets = "; ".join(f"{place:g}: {name}" for place, name in zip(places, names, strict=True))
+    return Chart(
+        "Outcomes inside the 90 % band of their forecast",
+        "dataset",
+        "share inside",
+        series,
+        note=f"All ways and epsilons together. Datasets: {sets}.",
+        style="bars",
+    )
 
 
 def _inside(each: Forecast) -> bool:
