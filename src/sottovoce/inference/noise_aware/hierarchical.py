@@ -23,6 +23,8 @@ SHRINKAGE, SPREAD = 5.0, 0.5
 It is learnt: its logarithm has this spread around log 5 before any report."""
 FEWEST, MOST = 2.0, 60.0
 """The bounds of that number."""
+MOST_ROWS = 50.0
+"""Rows of workers' counts beyond this number show no more of how far workers differ."""
 NEAR = 0.1
 """The distance, in the logarithm of a strength, at which slopes are compared."""
 COIN = 20.0
@@ -237,10 +239,11 @@ def _learnt_strength(
 ) -> float:
     """A Newton step towards the likeliest strength of Dirichlet(strength · means), in its log.
 
-    Its prior is lognormal around the guess. Noise hides differences between workers, so that the
-    evidence counts κ⁴ times.
+    Its prior is lognormal around the guess. Uncertain truths and noise hide differences between
+    workers. So the rows of workers count as at most `MOST_ROWS`, and their evidence κ⁸ times.
     """
-    trust, precision = noise**2, SPREAD**-2
+    rows = counts.size / counts.shape[-1]
+    trust, precision = noise**4 * min(1.0, MOST_ROWS / rows), SPREAD**-2
 
     def slope(at: float) -> float:
         evidence = _strength_slope(at, means, counts)
