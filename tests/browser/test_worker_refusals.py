@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -259,13 +260,17 @@ def test_the_requesters_words_stay_words_and_an_image_elsewhere_is_a_link_that_s
     expect(at.heading).to_have_text(title)
     expect(page.locator(".question")).to_have_text(question)
     at.press("agree")
-    expect(at.heading).to_have_text("A <b>t</b>")
-    expect(page.locator("main img")).to_have_count(0)
-    expect(page.get_by_role("link")).to_have_text(
-        "Open the image on images.example: that site will see your visit"
-    )
-    at.answer("a")
-    expect(page.get_by_role("img", name="Image for this question")).to_be_visible()
+    expect(at.heading).to_have_text(re.compile(r"^(A <b>t</b>|Here)$"))
+    for _ in rows:  # in the worker's own order
+        if at.heading.inner_text() == "Here":
+            expect(page.get_by_role("img", name="Image for this question")).to_be_visible()
+        else:
+            expect(at.heading).to_have_text("A <b>t</b>")
+            expect(page.locator("main img")).to_have_count(0)
+            expect(page.get_by_role("link")).to_have_text(
+                "Open the image on images.example: that site will see your visit"
+            )
+        at.answer("a")
 
 
 def test_a_connection_that_is_not_secure(server: RunningServer, chromium: Browser) -> None:

@@ -101,8 +101,11 @@ def test_the_same_plan_is_the_same_with_and_without_the_cache(call: Run) -> None
         (("--label-count", "2", "--pilot", "a.csv", "--ability", "able"), "drop --ability"),
         (("--label-count", "2", "--jobs", "-1"), "--jobs must be 0 or more"),
         (("--label-count", "2", "--delta", "1"), "delta must be"),
-        (("--label-count", "2", "--budget", "0"), "--budget must be above 0"),
-        (("--label-count", "2", "--ways", "sealed", "--workers", "12", "--budget", "1"), "refuse"),
+        (("--label-count", "2", "--device-budget", "0"), "--device-budget must be above 0"),
+        (
+            ("--label-count", "2", "--ways", "sealed", "--workers", "12", "--device-budget", "1"),
+            "refuse",
+        ),
     ],
 )
 def test_wrong_input_is_one_line(call: Run, options: tuple[str, ...], words: str) -> None:

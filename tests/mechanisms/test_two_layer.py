@@ -235,6 +235,17 @@ def test_the_sparse_baseline_gives_each_worker_its_own_budget() -> None:
     assert 1.0 < mechanism.guarantee(50, Unit.ANSWER).epsilon < 2.0
 
 
+def test_shaped_levels_come_close_to_the_law_they_stand_for() -> None:
+    flat = TwoLayer(3, LevelWeights.beta(3, 0.1, 0.6, 1.0, 1.0))
+    even = uniform(0.1, 0.6, 3)
+    for unit in Unit:
+        found, expected = flat.guarantee(9, unit).epsilon, even.guarantee(9, unit).epsilon
+        assert found == pytest.approx(expected, rel=1e-4)
+    bell = LevelWeights.normal(3, 0.1, 0.6, 0.35, 0.05)
+    assert float(bell.mean * 2 / WORDS) == pytest.approx(0.35, abs=1e-9)
+    assert sum(bell.weights) == WORDS
+
+
 @pytest.mark.parametrize(
     "mechanism", [*KINDS, TwoLayer.as_published_sparse(YES_NO, 2.0)], ids=lambda m: type(m).__name__
 )
@@ -292,10 +303,16 @@ def test_a_target_that_is_none_is_refused(target: dict[str, Any], words: str) ->
         TwoLayer.calibrated(YES_NO, **target)
 
 
-def test_domains_that_make_no_law_are_refused() -> None:
+def test_domains_and_shapes_that_make_no_law_are_refused() -> None:
     with pytest.raises(UsageError, match="takes labels, not numbers"):
         TwoLayer.calibrated(Domain.numeric(0, 1), 1.0)
     with pytest.raises(UsageError, match="labels must be an integer from 2"):
         TwoLayer.as_published(Domain.categorical(["only"]), 1.0)
     with pytest.raises(UsageError, match="epsilon must be a number of at least 0"):
         TwoLayer.as_published(YES_NO, -1.0)
+    with pytest.raises(UsageError, match="first and second"):
+        LevelWeights.beta(2, 0.1, 0.5, 0.0, 1.0)
+    with pytest.raises(UsageError, match="deviation above 0"):
+        LevelWeights.normal(2, 0.1, 0.5, 0.3, 0.0)
+    with pytest.raises(UsageError, match="0 <= low < high <= 1"):
+        LevelWeights.beta(2, 0.5, 0.5, 1.0, 1.0)

@@ -31,7 +31,7 @@ def drafted(requester: Requester) -> tuple[str, str, list[str]]:
         target=Target(40.0, answers=2), sealed=Sealing(cards(), minimum=3),
     )  # fmt: skip
     id = made["id"]
-    requester.open(id)
+    requester.open(id, over_budget=True)
     [invite] = requester.invite(id)
     links = requester.keyholder_links(id)
     return id, invite.partition("#")[2], [each["link"].partition("#")[2] for each in links]

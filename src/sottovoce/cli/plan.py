@@ -71,7 +71,10 @@ def plan(
     ways: options.WaysOption = options.Ways.any,
     budget: Annotated[
         float,
-        typer.Option(help="Epsilon that a worker's device allows in total; inf for no limit."),
+        typer.Option(
+            "--device-budget",
+            help="Epsilon that a worker's device allows in total; inf for no limit.",
+        ),
     ] = DEFAULT_EPSILON,
     ability: Annotated[
         Ability | None, typer.Option(help="Assumed ability of workers. Default: mixed.")
@@ -113,7 +116,7 @@ def plan(
     if jobs < 0:
         raise UsageError(f"--jobs must be 0 or more, not {jobs}")
     if not budget > 0:
-        raise UsageError(f"--budget must be above 0, not {budget:g}")
+        raise UsageError(f"--device-budget must be above 0, not {budget:g}")
     sizes = {"tasks": tasks, "workers": workers, "answers-per-worker": answers_per_worker}
     for option, size in sizes.items():
         if size < 1:

@@ -77,7 +77,7 @@ class _Failure:
 
 
 class Sent(TypedDict, total=False):
-    """What a request may have: a query, another credential than the connection's, headers."""
+    """The options of a request: a query, another credential than the connection's, headers."""
 
     query: Mapping[str, Any] | None
     credential: str | None

@@ -54,7 +54,7 @@ MOST_DIMENSIONS = 256
 
 
 class Factorization:
-    """What the paper's factorisation and the sound one have in common."""
+    """The common part of the paper's factorisation and the sound one."""
 
     __slots__ = ()
 

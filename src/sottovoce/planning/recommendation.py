@@ -151,7 +151,7 @@ def _cut(scenario: Scenario, devices: Affordability | None) -> Scenario:
 def _affordable(
     scenario: Scenario, pairs: Sequence[Pipeline], target: Target, budget: Budget | None
 ) -> dict[str, Affordability | None]:
-    """What devices afford under each pair; pairs that they refuse are left out."""
+    """The affordability of each pair; pairs that devices refuse are left out."""
     if budget is None:
         return {pair.name: None for pair in pairs}
     found = {

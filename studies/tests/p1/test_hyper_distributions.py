@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
-from sottovoce.mechanisms.two_layer import TwoLayer
-from sottovoce.model import WORDS, Unit
+from sottovoce.model import Unit
 from sottovoce_studies.crowds import LabelCrowd
 from sottovoce_studies.p1.hyper_distributions import (
     ANSWERS,
@@ -21,16 +19,7 @@ from sottovoce_studies.p1.hyper_distributions import (
     theorems,
     useful,
 )
-from sottovoce_studies.p1.hyper_trials import (
-    LAWS,
-    NONE,
-    UNIFORM,
-    beta_levels,
-    errors_of,
-    kept_by,
-    law_named,
-    normal_levels,
-)
+from sottovoce_studies.p1.hyper_trials import LAWS, NONE, UNIFORM, errors_of, kept_by, law_named
 
 
 def kept(law: str, *answer: float, claimed: float = 1.0) -> Kept:
@@ -137,23 +126,3 @@ def test_a_law_is_useful_where_td_errs_less_than_with_one_layer() -> None:
 def test_an_unknown_law_is_refused() -> None:
     with pytest.raises(UsageError, match="no distribution 'cauchy'"):
         law_named("cauchy", 1.0)
-
-
-def test_shaped_levels_come_close_to_the_law_they_stand_for() -> None:
-    flat = TwoLayer(3, beta_levels(3, 0.1, 0.6, 1.0, 1.0))
-    even = TwoLayer(3, UniformWeights(round(0.05 * WORDS), round(0.3 * WORDS)))
-    for unit in Unit:
-        found, expected = flat.guarantee(9, unit).epsilon, even.guarantee(9, unit).epsilon
-        assert found == pytest.approx(expected, rel=1e-4)
-    bell = normal_levels(3, 0.1, 0.6, 0.35, 0.05)
-    assert float(bell.mean * 2 / WORDS) == pytest.approx(0.35, abs=1e-9)
-    assert sum(bell.weights) == WORDS
-
-
-def test_shapes_that_make_no_law_are_refused() -> None:
-    with pytest.raises(UsageError, match="first and second"):
-        beta_levels(2, 0.1, 0.5, 0.0, 1.0)
-    with pytest.raises(UsageError, match="deviation above 0"):
-        normal_levels(2, 0.1, 0.5, 0.3, 0.0)
-    with pytest.raises(UsageError, match="0 <= low < high <= 1"):
-        beta_levels(2, 0.5, 0.5, 1.0, 1.0)

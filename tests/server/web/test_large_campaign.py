@@ -19,7 +19,7 @@ TASKS = [{"task": f"task-{place:06}", "text": f"Which tree is {place}?"} for pla
 @pytest.fixture(scope="module")
 def large(arena: Arena) -> tuple[str, str]:
     """The open campaign, and an invite."""
-    return arena.opened(tasks=TASKS)
+    return arena.opened(tasks=TASKS, assignment="hash")
 
 
 @pytest.fixture(scope="module")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import scipy  # its parts are imported on first use
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.draws import below
-from sottovoce.mechanisms.validation import check_integer, word_weight
+from sottovoce.mechanisms.validation import MOST_LABELS, check_integer, word_weight
 from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.privacy.hyper_distribution import Hyper, LevelsHyper, UniformHyper
 from sottovoce.seams import Randomness
@@ -79,6 +82,76 @@ class LevelWeights:
 
     others: tuple[int, ...]
     weights: tuple[int, ...]
+
+    @classmethod
+    def beta(
+        cls, symbols: int, low: float, high: float, first: float, second: float, levels: int = 256
+    ) -> Self:
+        """Flip probabilities low + (high - low) B with B ~ Beta(first, second), on equal cells.
+
+        >>> leaning = LevelWeights.beta(2, 0.0, 0.6, 2.0, 4.0)
+        >>> round(float(leaning.mean / WORDS), 4)
+        0.2
+        """
+        if not (0 < first < math.inf and 0 < second < math.inf):
+            raise UsageError(
+                f"first and second must be numbers above 0, not {first:g} and {second:g}"
+            )
+        return cls._shaped(
+            symbols, low, high, levels, lambda x: scipy.special.betainc(first, second, x)
+        )
+
+    @classmethod
+    def normal(
+        cls, symbols: int, low: float, high: float, mean: float, deviation: float, levels: int = 256
+    ) -> Self:
+        """Flip probabilities from N(mean, deviation²) within [low, high], on equal cells."""
+        if not (low <= mean <= high and 0 < deviation < math.inf):
+            raise UsageError(
+                f"mean must be from low to high and deviation above 0, "
+                f"not {mean:g} and {deviation:g}"
+            )
+        return cls._shaped(
+            symbols,
+            low,
+            high,
+            levels,
+            lambda x: scipy.special.ndtr((low + (high - low) * x - mean) / deviation),
+        )
+
+    @classmethod
+    def _shaped(
+        cls,
+        symbols: int,
+        low: float,
+        high: float,
+        levels: int,
+        below: Callable[[FloatArray], FloatArray],
+    ) -> Self:
+        """Equal cells, each at its middle; `below` is the mass below a position from 0 to 1."""
+        if not 0 <= low < high <= 1:
+            raise UsageError(
+                f"flip probabilities need 0 <= low < high <= 1, not {low:g} and {high:g}"
+            )
+        check_integer("symbols", symbols, 2, MOST_LABELS + 1)
+        check_integer("levels", levels, 1, MOST_LEVELS)
+        edges = below(np.linspace(0.0, 1.0, levels + 1))
+        middles = low + (high - low) * (np.arange(levels) + 0.5) / levels
+        return cls._weighing(symbols, middles, np.diff(edges))
+
+    @classmethod
+    def _weighing(cls, symbols: int, flips: FloatArray, masses: FloatArray) -> Self:
+        """Flip probabilities with chances in proportion to masses, which become integers."""
+        others = [
+            min(round(Fraction(float(flip)) * WORDS / (symbols - 1)), most_other(symbols))
+            for flip in flips
+        ]
+        parts = [Fraction(float(mass)) for mass in masses]
+        whole = sum(parts)
+        marks = [int(total * WORDS / whole) for total in itertools.accumulate(parts)]
+        weights = [b - a for a, b in itertools.pairwise([0, *marks])]
+        kept = [(o, w) for o, w in zip(others, weights, strict=True) if w > 0]
+        return cls(tuple(o for o, _ in kept), tuple(w for _, w in kept))
 
     def check(self, symbols: int) -> None:
         """Refuse levels that are not a law, or that make another symbol impossible."""

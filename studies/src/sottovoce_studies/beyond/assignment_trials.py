@@ -21,8 +21,6 @@ from sottovoce.datasets import CategoricalCrowd, SeededRandomness, generate
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Policy, Reports, Result
 from sottovoce.planning.trials import trial_seed
-from sottovoce.server.campaigns.needs import doubt_of, needed, needs_of
-from sottovoce.server.database.results import Columns
 from sottovoce_studies.crowds import Dataset
 
 __all__ = ["FRESH", "Crowd", "PublicCrowd", "SimulatedCrowd", "accuracies"]
@@ -117,6 +115,10 @@ class _Campaign:
 
     def needs(self) -> npt.NDArray[np.int64]:
         """The need of each task, as the server computes it."""
+        # The server is an extra, and the catalogue of studies is shown without it.
+        from sottovoce.server.campaigns.needs import doubt_of, needs_of
+        from sottovoce.server.database.results import Columns
+
         counts = self.given.sum(axis=0)
         if self.given.sum() >= max(FRESH * self.seen, len(counts)):
             self.fitted()
@@ -136,6 +138,8 @@ def _visits(
     campaign: _Campaign, crowd: Crowd, order: np.random.Generator, *, by_need: bool
 ) -> Iterator[None]:
     """Workers in a random order, who answer the tasks that they are given."""
+    from sottovoce.server.campaigns.needs import needed
+
     name = str(order.integers(2**62))
     alike = np.ones(len(campaign.reports.tasks), np.int64)
     for _ in range(crowd.visits):

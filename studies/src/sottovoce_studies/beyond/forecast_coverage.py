@@ -169,10 +169,14 @@ def _chart(rows: Sequence[Row]) -> Chart:
 
     def shares(pilot: str) -> tuple[float, ...]:
         held = [
-            [_number(row, "inside") for row in rows if (row["dataset"], row["pilot"]) == key]
+            [
+                _number(row, "inside")
+                for row in rows
+                if (row["dataset"], row["pilot"]) == key and row["inside"] is not None
+            ]
             for key in ((name, pilot) for name in names)
         ]
-        return tuple(float(np.mean(each)) for each in held)
+        return tuple(sum(each) / max(len(each), 1) for each in held)
 
     series = tuple(Series(pilot, places, shares(pilot), role=role) for pilot, role in roles.items())
     sets = "; ".join(f"{place:g}: {name}" for place, name in zip(places, names, strict=True))

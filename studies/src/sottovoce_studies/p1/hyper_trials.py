@@ -6,30 +6,22 @@ probability of the nominal epsilon, and so the same nominal epsilon (P1 Thm. 6.3
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
-
-import numpy as np
-from scipy.special import betainc, ndtr
+from collections.abc import Sequence
 
 from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.laws.hyper_weights import HyperWeights, LevelWeights, most_other
+from sottovoce.mechanisms.laws.hyper_weights import HyperWeights, LevelWeights
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.two_layer import TwoLayer
-from sottovoce.model import WORDS, Domain, FloatArray, Unit
+from sottovoce.model import WORDS, Domain, Unit
 from sottovoce.planning.pipelines import AWARE
 from sottovoce.planning.trials import best_constant, error_of
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Source
 from sottovoce_studies.p1.layers import drawn, noise_seed, one_layer, read_as_printed, two_layer
 
-__all__ = [
-    "LAWS", "NONE", "UNIFORM", "beta_levels", "errors_of", "kept_by", "law_named", "normal_levels",
-]  # fmt: skip
+__all__ = ["LAWS", "NONE", "UNIFORM", "errors_of", "kept_by", "law_named"]
 
 NONE = "one layer"
 NORMAL = "normal"
@@ -58,61 +50,14 @@ def law_named(name: str, epsilon: float) -> TwoLayer:
     flip = 1 - one_layer(_BINARY, epsilon).keep_probability
     laws: dict[str, HyperWeights] = {
         NONE: LevelWeights((round(flip * WORDS),), (WORDS,)),
-        NORMAL: normal_levels(2, 0.0, 2 * flip, flip, DEVIATION, LEVELS),
-        BELL: beta_levels(2, 0.0, 2 * flip, 2.0, 2.0, LEVELS),
+        NORMAL: LevelWeights.normal(2, 0.0, 2 * flip, flip, DEVIATION, LEVELS),
+        BELL: LevelWeights.beta(2, 0.0, 2 * flip, 2.0, 2.0, LEVELS),
         UNIFORM: two_layer(_BINARY, epsilon).hyper,
-        ARCSINE: beta_levels(2, 0.0, 2 * flip, 0.5, 0.5, LEVELS),
+        ARCSINE: LevelWeights.beta(2, 0.0, 2 * flip, 0.5, 0.5, LEVELS),
     }
     if name not in laws:
         raise UsageError(f"no distribution {name!r}: choose one of {', '.join(LAWS)}")
     return TwoLayer(2, laws[name])
-
-
-def beta_levels(
-    symbols: int, low: float, high: float, first: float, second: float, levels: int = 256
-) -> LevelWeights:
-    """Flip probabilities low + (high - low) B with B ~ Beta(first, second), on equal cells.
-
-    >>> leaning = beta_levels(2, 0.0, 0.6, 2.0, 4.0)
-    >>> round(float(leaning.mean / WORDS), 4)
-    0.2
-    """
-    if not (0 < first < math.inf and 0 < second < math.inf):
-        raise UsageError(f"first and second must be numbers above 0, not {first:g} and {second:g}")
-    return _shaped(symbols, low, high, levels, lambda x: betainc(first, second, x))
-
-
-def normal_levels(
-    symbols: int, low: float, high: float, mean: float, deviation: float, levels: int = 256
-) -> LevelWeights:
-    """Flip probabilities from N(mean, deviation²) within [low, high], on equal cells."""
-    if not (low <= mean <= high and 0 < deviation < math.inf):
-        raise UsageError(
-            f"mean must be from low to high and deviation above 0, not {mean:g} and {deviation:g}"
-        )
-    return _shaped(
-        symbols, low, high, levels, lambda x: ndtr((low + (high - low) * x - mean) / deviation)
-    )
-
-
-def _shaped(
-    symbols: int, low: float, high: float, levels: int, below: Callable[[FloatArray], FloatArray]
-) -> LevelWeights:
-    """Equal cells, each at its middle; `below` is the mass below a position from 0 to 1."""
-    if not 0 <= low < high <= 1:
-        raise UsageError(f"flip probabilities need 0 <= low < high <= 1, not {low:g} and {high:g}")
-    edges = below(np.linspace(0.0, 1.0, levels + 1))
-    middles = low + (high - low) * (np.arange(levels) + 0.5) / levels
-    others = [
-        min(round(Fraction(float(flip)) * WORDS / (symbols - 1)), most_other(symbols))
-        for flip in middles
-    ]
-    parts = [Fraction(float(mass)) for mass in np.diff(edges)]
-    whole = sum(parts)
-    marks = [int(total * WORDS / whole) for total in itertools.accumulate(parts)]
-    weights = [b - a for a, b in itertools.pairwise([0, *marks])]
-    kept = [(o, w) for o, w in zip(others, weights, strict=True) if w > 0]
-    return LevelWeights(tuple(o for o, _ in kept), tuple(w for _, w in kept))
 
 
 def kept_by(name: str, epsilon: float, answers: Sequence[int]) -> dict[str, list[float] | float]:
