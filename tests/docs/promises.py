@@ -36,7 +36,6 @@ from sottovoce_studies.beyond.layer_trials import (
 )
 from sottovoce_studies.beyond.layer_trials import two_layer as two_layer_of
 from sottovoce_studies.beyond.published_guarantees import log_density
-from sottovoce_studies.p1.hyper_trials import beta_levels, normal_levels
 
 __all__ = ["PAGE", "TABLES", "written"]
 
@@ -87,9 +86,11 @@ def hyper_distributions() -> str:
     flip = 1 - RandomizedResponse.calibrated(BINARY, 1.0).keep_probability
     laws = {
         "always the mean (one layer)": LevelWeights((round(flip * WORDS),), (WORDS,)),
-        "normal around the mean, deviation 0.05": normal_levels(2, 0.0, 2 * flip, flip, 0.05, 255),
+        "normal around the mean, deviation 0.05": LevelWeights.normal(
+            2, 0.0, 2 * flip, flip, 0.05, 255
+        ),
         "uniform from 0": TwoLayer.as_published(BINARY, 1.0).hyper,
-        "arcsine from 0, Beta(½, ½)": beta_levels(2, 0.0, 2 * flip, 0.5, 0.5, 255),
+        "arcsine from 0, Beta(½, ½)": LevelWeights.beta(2, 0.0, 2 * flip, 0.5, 0.5, 255),
     }
     rows = []
     for name, hyper in laws.items():

@@ -242,12 +242,12 @@ def _learnt_strength(
     Its prior is lognormal around the guess. Uncertain truths and noise hide differences between
     workers. So the rows of workers count as at most `MOST_ROWS`, and their evidence κ⁸ times.
     """
-    rows = counts.size / counts.shape[-1]
-    trust, precision = noise**4 * min(1.0, MOST_ROWS / rows), SPREAD**-2
+    rows = max(counts.size / counts.shape[-1], 1.0)
+    trust, precision = float(noise) ** 4 * min(1.0, MOST_ROWS / rows), SPREAD**-2
 
     def slope(at: float) -> float:
         evidence = _strength_slope(at, means, counts)
-        return trust * evidence - precision * float(np.log(at * noise / guess))
+        return float(trust * evidence - precision * np.log(at * noise / guess))
 
     here, ahead = slope(strength), slope(strength * np.exp(NEAR))
     bend = (here - ahead) / NEAR

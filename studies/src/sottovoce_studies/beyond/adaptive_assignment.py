@@ -199,7 +199,7 @@ STUDY = Study(
     "simulated crowds, and bluebirds (39 workers, 108 tasks, every worker answered every task)",
     "reports by randomised response, drawn once for every worker and task; workers come in random "
     "order; simulated ones come once and answer 18 of 108 tasks, those of bluebirds come 4 times "
-    "and answer 27 tasks each time; the rule and its constants are the server's, and were chosen on "
+    "and answer 27 tasks each time; the rule and its constants are the server's, chosen on "
     "simulated crowds with other seeds, not on bluebirds; a result is made when there are "
     f"{FRESH - 1:.0%} more reports; settled tasks are not asked; ties go to the first label",
     plan,
