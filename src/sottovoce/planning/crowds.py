@@ -1,8 +1,9 @@
 """Crowds that are assumed: named ones, with hard tasks and shared errors, and given abilities.
 
-The named crowds have the parameters of public datasets with gold (bluebirds, rte, web, duchenne and
-dog for labels; emotion, peer grades and calories for numbers). Crowds differ, so every simulated
-campaign draws its parameters from a range, and a forecast's band covers the range.
+The mixed crowd has the parameters of public datasets with gold (bluebirds, rte, web, duchenne and
+dog for labels; emotion, peer grades and calories for numbers); abler crowds are assumptions. Crowds
+differ, so every simulated campaign draws its parameters from a range, and a forecast's band covers
+the range.
 """
 
 from __future__ import annotations
@@ -171,8 +172,8 @@ class LabelAbility:
             f"assumed crowd ({self.accuracies}): answers are right "
             f"{_percent(traits.right(domain.size))} of the "
             f"time, ± {_percent(traits.workers)} between workers and ± {_percent(traits.tasks)} "
-            f"between tasks; {_percent(traits.trapped)} of the wrong answers to a task agree; as "
-            "public datasets have it, drawn for every simulated campaign"
+            f"between tasks; {_percent(traits.trapped)} of the wrong answers to a task agree; "
+            f"{_source(self.accuracies)}, drawn for every simulated campaign"
         )
 
 
@@ -227,8 +228,8 @@ class NumberAbility:
         return (
             f"assumed crowd ({self.deviations}): answers err by {own} of the range each, by "
             f"{_percent(traits.shared)} together on a task, and by {_percent(traits.bias)} by a "
-            f"worker's bias; truths spread by {_percent(traits.truths)}; as public datasets have "
-            "it, drawn for every simulated campaign"
+            f"worker's bias; truths spread by {_percent(traits.truths)}; "
+            f"{_source(self.deviations)}, drawn for every simulated campaign"
         )
 
 
@@ -300,6 +301,13 @@ def _wrong(truths: Codes, domain: Domain, draws: FloatArray) -> Codes:
     # Row t of the shares lies in [t, t + 1], so that one search finds all positions.
     places = np.searchsorted((shares + np.arange(labels)[:, None]).ravel(), truths + draws, "right")
     return np.asarray(np.minimum(places - truths * labels, labels - 1), np.int32)
+
+
+def _source(name: str) -> str:
+    """The origin of a named crowd's ranges."""
+    if name == "mixed":
+        return "as public datasets have it"
+    return "an assumption, abler than public datasets have it"
 
 
 def _percent(ends: Range) -> str:
